@@ -1,0 +1,1 @@
+"""The real iree-compile under limits: artifacts, evidence, cache."""

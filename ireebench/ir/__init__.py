@@ -1,0 +1,1 @@
+"""IR: problem, variant and configuration become MLIR and tuning specs."""

@@ -1,0 +1,1 @@
+"""Reads and executes AMDGCN assembly."""

@@ -1,0 +1,1 @@
+"""The search space: knobs, named constraints, strategies."""
