@@ -1,0 +1,1 @@
+"""Ops: inputs, reference, check, bytes and operations of each."""
