@@ -37,7 +37,7 @@ class Runnable(Protocol):
 
 
 class Baseline(Protocol):
-    """Another implementation of an op ("numpy", "torch", "cub_device", ...). A new one is one file and one table row."""
+    """Another implementation of an op ("numpy", "torch", ...). A new one is one file and one table row."""
 
     name: str
 
