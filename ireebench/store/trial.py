@@ -8,7 +8,7 @@ import numpy as np
 
 from ireebench.compiler.artifact import KernelEvidence
 from ireebench.measure.job import CachePolicy
-from ireebench.measure.result import RunResult, Samples
+from ireebench.measure.result import RunResult
 from ireebench.outcome import Stage, Status
 from ireebench.problems.check import CheckResult
 from ireebench.problems.problem import Problem
@@ -30,6 +30,76 @@ class Environment:
     python: str
     protocol: str  # JSON of the Protocol
     details: tuple[tuple[str, str], ...] = ()  # clocks, power, caps, tool versions
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSummary:
+    """One kernel of an invocation: its median and what the profiler says of it (None where it does not)."""
+
+    name: str
+    median_ns: float
+    registers: int | None = None
+    local_bytes: int | None = None
+    shared_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """One process's samples under one cache policy, in five numbers. Times are ns of one invocation.
+
+    `median_ns`, `q1_ns`, `q3_ns` are of the sum of kernels; `span_ns` is the median from the first start to the last
+    end. The samples themselves are kept apart: `Store.samples`.
+    """
+
+    process: int
+    cache: CachePolicy
+    timer: str
+    samples: int
+    median_ns: float
+    q1_ns: float
+    q3_ns: float
+    span_ns: float
+    kernels: tuple[KernelSummary, ...] = ()
+    foreign: tuple[tuple[str, int], ...] = ()
+
+
+def summarise(run: RunResult) -> RunSummary:
+    """The five numbers of a run's samples."""
+    q1, median, q3 = np.percentile(run.kernel_ns, [25, 50, 75])
+    return RunSummary(
+        process=run.process,
+        cache=run.cache,
+        timer=run.timer,
+        samples=len(run.kernel_ns),
+        median_ns=float(median),
+        q1_ns=float(q1),
+        q3_ns=float(q3),
+        span_ns=float(np.median(run.span_ns)),
+        kernels=tuple(
+            KernelSummary(k.name, float(np.median(k.ns)), k.registers, k.local_bytes, k.shared_bytes)
+            for k in run.kernels
+        ),
+        foreign=run.foreign,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """A trial's figure under one cache policy: the median over processes of each process's own figure, ns."""
+
+    cache: CachePolicy
+    timer: str
+    processes: int
+    samples: int
+    median_ns: float
+    q1_ns: float
+    q3_ns: float
+    span_ns: float
+
+    @property
+    def gap_ns(self) -> float:
+        """Time between an invocation's kernels: span minus their sum, never negative."""
+        return max(0.0, self.span_ns - self.median_ns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +131,35 @@ class Trial:
     mlir: str | None = None
     spec: str | None = None
     timer: str | None = None
-    runs: tuple[RunResult, ...] = ()
+    runs: tuple[RunSummary, ...] = ()
+    environment: int | None = None  # row of the store's environment table
 
     @property
     def label(self) -> str:
         """Short and unique within a problem and target: "vd/rows SG=4,PR=2048" or "baseline numpy"."""
         return f"baseline {self.baseline}" if self.baseline else f"{self.variant}/{self.form} {self.config}"
 
-    def kernel_ns(self, cache: CachePolicy) -> Samples:
-        """All samples (sum of kernels) of all processes under one cache policy; empty when there are none."""
-        parts = [r.kernel_ns for r in self.runs if r.cache == cache]
-        return np.concatenate(parts) if parts else np.empty(0, np.int64)
+    def timing(self, cache: CachePolicy = "hot") -> Timing | None:
+        """The figure under one cache policy; None when it was not timed so.
 
-    def span_ns(self, cache: CachePolicy) -> Samples:
-        """As `kernel_ns`, from the first start to the last end."""
-        parts = [r.span_ns for r in self.runs if r.cache == cache]
-        return np.concatenate(parts) if parts else np.empty(0, np.int64)
+        Process 0 searches; later ones time the finalists again. Where those exist they alone count, so that the luck
+        which made a finalist is not in its figure.
+        """
+        runs = [r for r in self.runs if r.cache == cache]
+        runs = [r for r in runs if r.process > 0] or runs
+        if not runs:
+            return None
+
+        def middle(values: list[float]) -> float:
+            return float(np.median(values))
+
+        return Timing(
+            cache=cache,
+            timer=runs[0].timer,
+            processes=len({r.process for r in runs}),
+            samples=sum(r.samples for r in runs),
+            median_ns=middle([r.median_ns for r in runs]),
+            q1_ns=middle([r.q1_ns for r in runs]),
+            q3_ns=middle([r.q3_ns for r in runs]),
+            span_ns=middle([r.span_ns for r in runs]),
+        )

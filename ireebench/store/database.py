@@ -1,0 +1,355 @@
+"""The store: trials, runs and samples in one SQLite file that survives crashes and power cuts."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ireebench.errors import StoreError
+from ireebench.measure.job import CachePolicy
+from ireebench.measure.result import RunResult
+from ireebench.outcome import Stage, Status
+from ireebench.problems.problem import Problem
+from ireebench.space.config import Config
+from ireebench.store import codec
+from ireebench.store.schema import APPLICATION_ID, MIGRATIONS
+from ireebench.store.trial import Environment, RunSummary, Trial, summarise
+from ireebench.variants import Ship
+
+_TRIAL_COLUMNS = (
+    "key, problem_id, environment_id, target, variant, baseline, form, ship, config, status, stage, reason, known, "
+    "applied, checked, evidence, compile_key, measure_key, compile_s, timer, mlir, spec, command"
+)
+
+
+class Store:
+    """A store of trials. Open it with `Store.open`; close it, or use it as a context manager."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._db = connection
+        self.path = path
+
+    # ---- opening ---------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def open(cls, path: Path, *, create: bool = False) -> Store:
+        """Opens (or creates) the store at `path` and brings its schema up to date.
+
+        Raises StoreError that names the file: absent, no database, somebody else's database, a newer version, locked.
+        """
+        if not create and not path.is_file():
+            raise StoreError(f"{path}: no such store; `ireebench sweep ... --db {path}` makes one")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            db = sqlite3.connect(path, timeout=20.0)
+        except (OSError, sqlite3.Error) as e:
+            raise StoreError(f"{path}: cannot open the store: {e}") from e
+        try:
+            _prepare(db, path)
+        except sqlite3.Error as e:
+            db.close()
+            raise StoreError(f"{path}: {_explain(e)}") from e
+        except StoreError:
+            db.close()
+            raise
+        return cls(db, path)
+
+    def close(self) -> None:
+        """Closes the file; everything committed is on disk already."""
+        self._db.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction; raises StoreError when the disk is full or another process holds the store."""
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            yield self._db
+            self._db.execute("COMMIT")
+        except sqlite3.Error as e:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise StoreError(f"{self.path}: {_explain(e)}") from e
+        except BaseException:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
+
+    # ---- writing ---------------------------------------------------------------------------------------------------
+
+    def put_environment(self, environment: Environment) -> int:
+        """Stores an environment once; returns its row."""
+        body = codec.to_json(asdict(environment))
+        key = codec.digest(body)
+        with self._writing() as db:
+            db.execute("INSERT OR IGNORE INTO environment (digest, body) VALUES (?, ?)", (key, body))
+            row = db.execute("SELECT id FROM environment WHERE digest = ?", (key,)).fetchone()
+        return int(row[0])
+
+    def put_trials(self, trials: Iterable[Trial]) -> None:
+        """Stores trials in one transaction. One with a known key replaces the outcome and keeps its runs."""
+        with self._writing() as db:
+            for trial in trials:
+                self._put(db, trial)
+
+    def put_runs(self, trial: Trial, runs: Sequence[RunResult]) -> None:
+        """Stores a trial's outcome with its samples in one transaction; a repeated (process, cache) replaces."""
+        with self._writing() as db:
+            trial_id = self._put(db, trial)
+            for run in runs:
+                _put_run(db, trial_id, run)
+
+    def put_noise(self, problem: Problem, environment: int, timer: str, run: tuple[CachePolicy, int, float]) -> None:
+        """Stores an A/A figure: (cache policy, process, relative difference of the medians)."""
+        with self._writing() as db:
+            row = (_problem_id(db, problem), environment, timer, *run)
+            db.execute("INSERT OR REPLACE INTO noise VALUES (?, ?, ?, ?, ?, ?)", row)
+
+    def put_ceiling(self, environment: int, body: str) -> None:
+        """Stores a device's measured ceiling (JSON) for an environment."""
+        with self._writing() as db:
+            db.execute("INSERT OR REPLACE INTO ceiling VALUES (?, ?)", (environment, body))
+
+    def _put(self, db: sqlite3.Connection, t: Trial) -> int:
+        sources = [_put_source(db, text) for text in (t.mlir, t.spec, t.command)]
+        row = (
+            t.key,
+            _problem_id(db, t.problem),
+            t.environment,
+            t.target,
+            t.variant,
+            t.baseline,
+            t.form,
+            t.ship.value,
+            str(t.config),
+            t.status.value,
+            t.stage.value,
+            t.reason,
+            t.known,
+            t.applied,
+            codec.check_text(t.check),
+            codec.evidence_text(t.kernels) if t.kernels else None,
+            t.compile_key,
+            t.measure_key,
+            t.compile_s,
+            t.timer,
+            *sources,
+        )
+        updates = ", ".join(f"{c} = excluded.{c}" for c in _TRIAL_COLUMNS.split(", ") if c != "key")
+        marks = ", ".join("?" * len(row))
+        db.execute(
+            f"INSERT INTO trial ({_TRIAL_COLUMNS}) VALUES ({marks}) ON CONFLICT (key) DO UPDATE SET {updates}",
+            row,
+        )
+        return int(db.execute("SELECT id FROM trial WHERE key = ?", (t.key,)).fetchone()[0])
+
+    # ---- reading ---------------------------------------------------------------------------------------------------
+
+    def trials(self, *, op: str | None = None, sources: bool = False) -> tuple[Trial, ...]:
+        """All trials with their run summaries, oldest first; with MLIR, spec and command only where asked."""
+        with self._reading():
+            problems = dict(self._problems())
+            runs = self._runs()
+            texts = dict(self._sources()) if sources else {}
+            rows = self._db.execute(f"SELECT id, {_TRIAL_COLUMNS} FROM trial ORDER BY id").fetchall()
+        wanted = (r for r in rows if op is None or problems[r[2]].op == op)
+        return tuple(_trial(r, problems[r[2]], runs.get(r[0], ()), texts) for r in wanted)
+
+    def finished(self) -> dict[str, tuple[str, frozenset[tuple[int, str]]]]:
+        """For resuming: trial key -> (status, the (process, cache) pairs that are measured)."""
+        with self._reading():
+            done: dict[str, set[tuple[int, str]]] = {}
+            query = "SELECT t.key, r.process, r.cache FROM run r JOIN trial t ON t.id = r.trial_id"
+            for key, process, cache in self._db.execute(query):
+                done.setdefault(key, set()).add((process, cache))
+            rows = self._db.execute("SELECT key, status FROM trial").fetchall()
+        return {key: (status, frozenset(done.get(key, ()))) for key, status in rows}
+
+    def samples(self, key: str, cache: CachePolicy = "hot") -> tuple[RunResult, ...]:
+        """A trial's raw samples under one cache policy, a RunResult a process."""
+        query = (
+            "SELECT r.process, r.cache, r.timer, s.body FROM samples s JOIN run r ON r.id = s.run_id "
+            "JOIN trial t ON t.id = r.trial_id WHERE t.key = ? AND r.cache = ? ORDER BY r.process"
+        )
+        with self._reading():
+            rows = self._db.execute(query, (key, cache)).fetchall()
+        return tuple(codec.unpack_samples(body, process, policy, timer) for process, policy, timer, body in rows)
+
+    def environments(self) -> dict[int, Environment]:
+        """All environments by row."""
+        with self._reading():
+            rows = self._db.execute("SELECT id, body FROM environment ORDER BY id").fetchall()
+        return {i: _environment(body) for i, body in rows}
+
+    def noise(self) -> dict[tuple[Problem, int, CachePolicy], tuple[float, ...]]:
+        """A/A figures of (problem, environment row, cache policy): one relative difference a process."""
+        with self._reading():
+            problems = dict(self._problems())
+            rows = self._db.execute("SELECT problem_id, environment_id, cache, relative FROM noise").fetchall()
+        result: dict[tuple[Problem, int, CachePolicy], tuple[float, ...]] = {}
+        for problem, environment, cache, relative in rows:
+            key = (problems[problem], environment, cache)
+            result[key] = (*result.get(key, ()), relative)
+        return result
+
+    def ceiling(self, environment: int) -> str | None:
+        """The measured ceiling (JSON) of an environment, or None."""
+        with self._reading():
+            row = self._db.execute("SELECT body FROM ceiling WHERE environment_id = ?", (environment,)).fetchone()
+        return None if row is None else str(row[0])
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as e:
+            raise StoreError(f"{self.path}: {_explain(e)}") from e
+
+    def _problems(self) -> Iterator[tuple[int, Problem]]:
+        for row, body in self._db.execute("SELECT id, body FROM problem"):
+            yield row, codec.problem_from(body)
+
+    def _sources(self) -> Iterator[tuple[str, str]]:
+        for key, body in self._db.execute("SELECT digest, body FROM source"):
+            yield key, codec.unpack_text(body)
+
+    def _runs(self) -> dict[int, tuple[RunSummary, ...]]:
+        query = (
+            "SELECT trial_id, process, cache, timer, samples, median_ns, q1_ns, q3_ns, span_ns, kernels, dropped "
+            "FROM run ORDER BY trial_id, process, cache"
+        )
+        found: dict[int, list[RunSummary]] = {}
+        for trial, process, cache, timer, samples, median, q1, q3, span, kernels, dropped in self._db.execute(query):
+            foreign = tuple((c, n) for c, n in json.loads(dropped)) if dropped != "[]" else ()
+            run = RunSummary(process, cache, timer, samples, median, q1, q3, span, codec.kernels_from(kernels), foreign)
+            found.setdefault(trial, []).append(run)
+        return {k: tuple(v) for k, v in found.items()}
+
+
+def _prepare(db: sqlite3.Connection, path: Path) -> None:
+    db.isolation_level = None
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("PRAGMA foreign_keys = ON")
+    version = int(db.execute("PRAGMA user_version").fetchone()[0])
+    owner = int(db.execute("PRAGMA application_id").fetchone()[0])
+    tables = int(db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+    if tables and owner != APPLICATION_ID:
+        raise StoreError(f"{path}: a database, but not one of ireebench's; name another file with --db")
+    if version > len(MIGRATIONS):
+        raise StoreError(f"{path}: written by a newer ireebench (schema {version}, this one reads {len(MIGRATIONS)})")
+    if version == len(MIGRATIONS):
+        return
+    db.execute("BEGIN IMMEDIATE")
+    # Another process may have migrated while this one waited for the lock.
+    version = int(db.execute("PRAGMA user_version").fetchone()[0])
+    for number, statements in enumerate(MIGRATIONS[version:], start=version + 1):
+        for statement in filter(str.strip, statements.split(";")):
+            db.execute(statement)
+        db.execute(f"PRAGMA user_version = {number}")
+    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    db.execute("COMMIT")
+
+
+def _explain(error: sqlite3.Error) -> str:
+    text = str(error)
+    known = {
+        "not a database": "not a database; name another file with --db",
+        "malformed": "the store is damaged; keep a copy, and start a new one with --db",
+        "locked": "another ireebench holds the store; wait for it or name another file with --db",
+        "full": "no space left on the disk; nothing stored so far is lost",
+        "readonly": "the store cannot be written; check its permissions",
+    }
+    return next((message for part, message in known.items() if part in text), f"store error: {text}")
+
+
+def _problem_id(db: sqlite3.Connection, problem: Problem) -> int:
+    body = codec.problem_text(problem)
+    db.execute("INSERT OR IGNORE INTO problem (body) VALUES (?)", (body,))
+    return int(db.execute("SELECT id FROM problem WHERE body = ?", (body,)).fetchone()[0])
+
+
+def _put_source(db: sqlite3.Connection, text: str | None) -> str | None:
+    if text is None:
+        return None
+    key = codec.digest(text)
+    db.execute("INSERT OR IGNORE INTO source VALUES (?, ?)", (key, codec.pack_text(text)))
+    return key
+
+
+def _put_run(db: sqlite3.Connection, trial_id: int, run: RunResult) -> None:
+    s = summarise(run)
+    db.execute("DELETE FROM run WHERE trial_id = ? AND process = ? AND cache = ?", (trial_id, run.process, run.cache))
+    cursor = db.execute(
+        "INSERT INTO run (trial_id, process, cache, timer, samples, median_ns, q1_ns, q3_ns, span_ns, kernels, dropped)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            trial_id,
+            s.process,
+            s.cache,
+            s.timer,
+            s.samples,
+            s.median_ns,
+            s.q1_ns,
+            s.q3_ns,
+            s.span_ns,
+            codec.kernels_text(s.kernels),
+            codec.to_json(s.foreign),
+        ),
+    )
+    db.execute("INSERT INTO samples VALUES (?, ?)", (cursor.lastrowid, codec.pack_samples(run)))
+
+
+def _environment(body: str) -> Environment:
+    data = json.loads(body)
+    return Environment(**{**data, "details": tuple((k, v) for k, v in data["details"])})
+
+
+def _trial(row: Sequence[Any], problem: Problem, runs: tuple[RunSummary, ...], texts: dict[str, str]) -> Trial:
+    (
+        _id, key, _problem, environment, target, variant, baseline, form, ship, config, status, stage, reason, known,
+        applied, checked, evidence, compile_key, measure_key, compile_s, timer, mlir, spec, command,
+    ) = row  # fmt: skip
+    return Trial(
+        key=key,
+        problem=problem,
+        target=target,
+        variant=variant,
+        baseline=baseline,
+        form=form,
+        ship=Ship(ship),
+        config=Config.parse(config),
+        status=Status(status),
+        stage=Stage(stage),
+        reason=reason,
+        known=known,
+        applied=None if applied is None else bool(applied),
+        check=codec.check_from(checked),
+        kernels=codec.evidence_from(evidence),
+        compile_key=compile_key,
+        measure_key=measure_key,
+        compile_s=compile_s,
+        command=texts.get(command),
+        mlir=texts.get(mlir),
+        spec=texts.get(spec),
+        timer=timer,
+        runs=runs,
+        environment=environment,
+    )
+
+
+def backup(store: Store, path: Path) -> None:
+    """Copies a store to one plain file (no WAL beside it), for committing or sending."""
+    with closing(sqlite3.connect(path)) as copy:
+        store._db.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")
