@@ -46,6 +46,8 @@ class Entry:
     function: str | None = None
     kernels: tuple[str, ...] = ()
     baseline: str | None = None
+    always: bool = False
+    ships: bool = False
 
 
 @dataclass(frozen=True, slots=True)

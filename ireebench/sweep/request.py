@@ -1,0 +1,70 @@
+"""What the user asked a sweep for, and how its trials are keyed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from ireebench.candidate import Candidate
+from ireebench.measure.job import Protocol
+from ireebench.problems.problem import Problem
+from ireebench.space.config import Config
+from ireebench.store import codec
+from ireebench.targets import Target
+from ireebench.variants import Variant
+
+
+@dataclass(frozen=True, slots=True)
+class Measuring:
+    """How to measure: device URI, timer, protocol.
+
+    Process 0 runs every candidate; then `processes` more run the `finalists` best of each problem, all baselines and an
+    A/A pair. The final figures come from those.
+    """
+
+    device: str
+    timer: str
+    protocol: Protocol
+    processes: int = 3
+    finalists: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A sweep. `measuring` is None for compile-only; `config` forces one configuration; `limit` samples the space."""
+
+    op: str
+    problems: tuple[Problem, ...]
+    target: Target
+    variants: tuple[Variant, ...]
+    baselines: tuple[str, ...] = ()
+    config: Config | None = None
+    limit: int | None = None
+    seed: int = 0
+    measuring: Measuring | None = None
+    fresh: bool = False
+
+
+def trial_key(
+    request: Request,
+    environment: str,
+    problem: Problem,
+    *,
+    candidate: Candidate | None = None,
+    baseline: str | None = None,
+) -> str:
+    """Identifies a trial across runs: what is computed, how, where, and by which rules.
+
+    `environment` is the digest of what must not change for a stored figure to stand (device, driver, versions).
+    """
+    m = request.measuring
+    parts = {
+        "problem": asdict(problem) | {"source": None, "model": None},
+        "target": request.target.name,
+        "variant": candidate.variant.name if candidate else None,
+        "form": candidate.form.name if candidate else None,
+        "config": str(candidate.config) if candidate else None,
+        "baseline": baseline,
+        "environment": environment,
+        "measuring": None if m is None else {"device": m.device, "timer": m.timer, "protocol": asdict(m.protocol)},
+    }
+    return codec.digest(codec.to_json(parts))

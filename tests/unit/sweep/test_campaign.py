@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from ireebench.measure.campaign import Campaign, Progress, noise_of, pick_finalists, run_campaign
+from ireebench.measure.job import Entry, Group, Job, Protocol
+from ireebench.measure.result import EntryResult, RunResult
+from ireebench.outcome import Failure, Status
+from ireebench.problems.problem import Problem
+
+PROBLEM = Problem("p", "argmax", (1, 1024), "f32")
+ENTRIES = (
+    Entry("slow", vmfb="a.vmfb", ships=True),
+    Entry("fast", vmfb="b.vmfb"),
+    Entry("middle", vmfb="c.vmfb"),
+    Entry("numpy", baseline="numpy", always=True),
+    Entry("broken", vmfb="d.vmfb"),
+)
+TIMES = {"slow": 300, "fast": 100, "middle": 200, "numpy": 5000, "fast#aa": 102}
+
+
+class FakeWorkers:
+    """Stands in for worker processes: gives each entry the time written above and fails "broken"."""
+
+    def __init__(self) -> None:
+        self.jobs: list[Job] = []
+
+    def __call__(self, job: Job, folder: Path) -> Iterator[EntryResult]:
+        self.jobs.append(job)
+        for group in job.groups:
+            for entry in group.entries:
+                if entry.key == "broken":
+                    yield EntryResult(entry.key, None, (), Failure(Status.RUN_FAILED, "crashed"))
+                    continue
+                ns = np.full(10, TIMES[entry.key], np.int64)
+                run = RunResult(entry.key, job.process, "hot", job.timer, ns, ns, np.zeros(10, np.int64))
+                yield EntryResult(entry.key, None, (run,), None)
+
+
+def campaign(**changes: int) -> Campaign:
+    settings = {"processes": 2, "finalists": 1} | changes
+    return Campaign("local-task", "host", Protocol(), (Group(PROBLEM, ENTRIES),), **settings)
+
+
+def keys_of(job: Job) -> list[str]:
+    return [e.key for g in job.groups for e in g.entries]
+
+
+def test_finalists_are_the_best_the_best_that_ships_what_is_always_in_and_the_best_again() -> None:
+    chosen = pick_finalists(Group(PROBLEM, ENTRIES), TIMES, 1)
+    assert [e.key for e in chosen] == ["fast", "slow", "numpy", "fast#aa"]
+    assert chosen[-1].vmfb == "b.vmfb"
+
+
+def test_nothing_measured_means_no_finalists() -> None:
+    assert pick_finalists(Group(PROBLEM, ENTRIES), {}, 3) == ()
+
+
+def test_the_search_runs_everything_and_each_final_process_runs_the_finalists(tmp_path: Path) -> None:
+    workers = FakeWorkers()
+    results = list(run_campaign(campaign(), tmp_path, workers, Progress({})))
+    assert [j.process for j in workers.jobs] == [0, 1, 2]
+    assert keys_of(workers.jobs[0]) == ["slow", "fast", "middle", "numpy", "broken"]
+    assert keys_of(workers.jobs[1]) == ["fast", "slow", "numpy", "fast#aa"]
+    assert len(results) == 5 + 4 + 4
+    assert len({j.protocol.seed for j in workers.jobs}) == 3
+
+
+def test_an_interrupted_campaign_goes_on_where_it_was(tmp_path: Path) -> None:
+    workers = FakeWorkers()
+    before = Progress(
+        {"slow": 300.0, "fast": 100.0, "numpy": 5000.0}, frozenset({("fast", 1), ("slow", 1), ("numpy", 1)})
+    )
+    list(run_campaign(campaign(), tmp_path, workers, before))
+    assert [(j.process, keys_of(j)) for j in workers.jobs] == [
+        (0, ["middle", "broken"]),
+        (2, ["fast", "slow", "numpy", "fast#aa"]),
+    ]
+
+
+def test_the_noise_floor_is_the_relative_difference_of_the_pair(tmp_path: Path) -> None:
+    results = {r.entry: r for r in run_campaign(campaign(processes=1), tmp_path, FakeWorkers(), Progress({})) if r.runs}
+    assert list(noise_of(results)) == [("fast", "hot", 1, 0.02)]
