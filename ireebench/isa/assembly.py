@@ -76,7 +76,7 @@ class KernelArgument:
 class KernelMetadata:
     """The kernel's entry in `.amdgpu_metadata`; None where the file does not say.
 
-    Segment sizes are bytes: `group_segment_fixed_size` (LDS) a workgroup, `private_segment_fixed_size` (scratch) a lane.
+    Segment sizes are bytes: `group_segment_fixed_size` a workgroup (LDS), `private_segment_fixed_size` a lane.
     Reference: LLVM AMDGPU usage, "Code object V5 metadata".
     """
 

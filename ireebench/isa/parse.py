@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from ireebench.isa.assembly import AssemblyFile, Instruction, Kernel, KernelDescriptor, KernelMetadata, Modifier, Value
+from ireebench.isa.expressions import evaluate
 from ireebench.isa.metadata import Metadata, parse_metadata
 
 # Prefixes of the encodings: LLVM AMDGPU instruction syntax, "Mnemonic".
 PREFIXES = ("s_", "v_", "ds_", "buffer_", "global_", "flat_", "scratch_", "image_", "tbuffer_", "lds_", "exp")
 FLAGS = frozenset(
-    ("sc0", "sc1", "nt", "glc", "slc", "dlc", "scc", "nv", "offen", "idxen", "addr64", "lds", "tfe", "lwe", "clamp")
-    + ("gds", "done", "vm", "unorm", "da", "r128", "a16", "d16", "high", "row_mirror", "row_half_mirror")
+    """sc0 sc1 nt glc slc dlc scc nv offen idxen addr64 lds tfe lwe clamp gds done vm unorm da r128 a16 d16 high
+    row_mirror row_half_mirror""".split()  # noqa: SIM905 -- a list of words reads best as words
 )
 # Opcodes whose operands are separated by spaces, `&` or `|`, not only by commas.
 _LIST_OPERANDS = ("s_wait", "s_delay_alu")
@@ -22,6 +23,7 @@ _MNEMONIC = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 _LABEL = re.compile(r"""([A-Za-z_.$@?][\w.$@?]*|"[^"]*"|\d+)\s*:(?!:)""")
 _ASSIGNMENT = re.compile(r"[\w.$]+\s*=[^=]")
 _COMMENT = re.compile(r""""[^"\n]*"|;[^\n]*|//[^\n]*|/\*.*?\*/""", re.DOTALL)
+_NEEDS_CARE = re.compile(r"[\s(]|:\[|,[a-z]+:")  # a modifier, a function or an odd blank: not plain operands
 _TOP_LEVEL = re.compile(r"(?:[^,\[(]+|\[[^\]]*\]?|\([^)]*\)?)+")
 _TOKEN = re.compile(r"(?:[^\s\[(]+|\[[^\]]*\]?|\([^)]*\)?)+")
 _LIST_ITEM = re.compile(r"[\w.]+\([^)]*\)|[^\s,&|]+")
@@ -71,6 +73,9 @@ def _single(text: str, line: int) -> Instruction | None:
 def _operands(mnemonic: str, rest: str) -> tuple[tuple[str, ...], tuple[Modifier, ...]]:
     if mnemonic.startswith(_LIST_OPERANDS):
         return tuple(_LIST_ITEM.findall(rest)), ()
+    compact = rest.replace(", ", ",")
+    if "," in compact and not _NEEDS_CARE.search(compact):
+        return tuple(compact.split(",")), ()
     # A comma inside brackets belongs to a modifier (quad_perm:[1,0,3,2]) or a function (hwreg(a, b)).
     nested = ":[" in rest or ": " in rest or "(" in rest
     parts = _TOP_LEVEL.findall(re.sub(r":\s+", ":", rest)) if nested else rest.split(",")
@@ -133,11 +138,11 @@ class _Reader:
 
     names: frozenset[str]
     functions: dict[str, _Function] = field(default_factory=dict)
-    descriptors: dict[str, dict[str, Value]] = field(default_factory=dict)
+    descriptors: dict[str, dict[str, str]] = field(default_factory=dict)
     symbols: dict[str, str] = field(default_factory=dict)
     unknown_lines: int = 0
     current: _Function | None = None
-    _descriptor: dict[str, Value] | None = None
+    _descriptor: dict[str, str] | None = None
     _skip_until: str | None = None
 
     def read(self, text: str) -> None:
@@ -227,14 +232,11 @@ class _Reader:
 
     def _described(self, name: str) -> KernelDescriptor:
         raw = self.descriptors.get(name, {})
-        return KernelDescriptor(MappingProxyType({k: _integer(str(v)) for k, v in raw.items()}))
+        return KernelDescriptor(MappingProxyType({k: self._value(v) for k, v in raw.items()}))
 
-
-def _integer(text: str) -> Value:
-    try:
-        return int(text, 0)
-    except ValueError:
-        return text
+    def _value(self, text: str) -> Value:
+        value = evaluate(text, self.symbols)
+        return text if value is None else value
 
 
 def _blank_comment(match: re.Match[str]) -> str:
