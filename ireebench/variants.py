@@ -55,6 +55,19 @@ FORMS: dict[str, Form] = {
 }
 
 
+def ship_of(form: Form, backend: str, configured: bool) -> Ship:
+    """How a user gets what `form` gave on a backend.
+
+    IREE 3.13 silently ignores tuning specs on cuda, so a configuration reaches the op there by an attribute alone: an
+    IR rewrite. What the compiler chose by itself needs no spec anywhere.
+    """
+    if not configured and form.ship in (Ship.SPEC, Ship.SPEC_FLAGS):
+        return Ship.FLAGS
+    if backend == "cuda" and form.ship in (Ship.SPEC, Ship.SPEC_FLAGS):
+        return Ship.IR_REWRITE
+    return form.ship
+
+
 @dataclass(frozen=True, slots=True)
 class Variant:
     """A pipeline to compare.

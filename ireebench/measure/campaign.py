@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ireebench.measure.job import Entry, Group, Job, Protocol
+from ireebench.measure.job import CachePolicy, Entry, Group, Job, Protocol
 from ireebench.measure.result import EntryResult
 
 AA_SUFFIX = "#aa"
@@ -94,7 +94,7 @@ def run_campaign(campaign: Campaign, folder: Path, run_job: RunJob, before: Prog
             yield from run_job(campaign.job(tuple(finals), process), folder / f"process-{process}")
 
 
-def noise_of(results: Mapping[str, EntryResult]) -> Iterator[tuple[str, str, int, float]]:
+def noise_of(results: Mapping[str, EntryResult]) -> Iterator[tuple[str, CachePolicy, int, float]]:
     """A/A figures among one process's results: (key of the pair, cache policy, process, relative difference).
 
     The difference of the two medians over the smaller one; exactly the same artifact ran twice.

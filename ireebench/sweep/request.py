@@ -44,26 +44,28 @@ class Request:
     fresh: bool = False
 
 
-def trial_key(
-    request: Request,
-    environment: str,
-    problem: Problem,
-    *,
-    candidate: Candidate | None = None,
-    baseline: str | None = None,
-) -> str:
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a trial is of: a candidate, or a baseline on a problem."""
+
+    problem: Problem
+    candidate: Candidate | None = None
+    baseline: str | None = None
+
+
+def trial_key(request: Request, environment: str, subject: Subject) -> str:
     """Identifies a trial across runs: what is computed, how, where, and by which rules.
 
     `environment` is the digest of what must not change for a stored figure to stand (device, driver, versions).
     """
-    m = request.measuring
+    m, candidate = request.measuring, subject.candidate
     parts = {
-        "problem": asdict(problem) | {"source": None, "model": None},
+        "problem": asdict(subject.problem) | {"source": None, "model": None},
         "target": request.target.name,
         "variant": candidate.variant.name if candidate else None,
         "form": candidate.form.name if candidate else None,
         "config": str(candidate.config) if candidate else None,
-        "baseline": baseline,
+        "baseline": subject.baseline,
         "environment": environment,
         "measuring": None if m is None else {"device": m.device, "timer": m.timer, "protocol": asdict(m.protocol)},
     }

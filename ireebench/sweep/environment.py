@@ -1,0 +1,51 @@
+"""Where a sweep runs: recorded with every trial, and the part of it that a stored figure depends on."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+
+from ireebench import __version__
+from ireebench.store import codec
+from ireebench.store.trial import Environment
+from ireebench.sweep.request import Measuring
+
+
+def _installed(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def current_environment(measuring: Measuring | None) -> Environment:
+    """This machine, its IREE packages and, where something is measured, its device."""
+    device, driver, uri, details = "none (compile only)", None, "none", ()
+    if measuring is not None:
+        from ireebench.measure.device import describe
+
+        info = describe(measuring.device)
+        device, driver, uri = info.name, info.driver, info.uri
+    return Environment(
+        device=device,
+        device_uri=uri,
+        driver=driver,
+        runtime_version=_installed("iree-base-runtime"),
+        compiler_version=_installed("iree-base-compiler"),
+        ireebench_version=__version__,
+        host=f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()} {platform.release().split('-')[0]}",
+        python=platform.python_version(),
+        protocol=json.dumps(asdict(measuring.protocol), sort_keys=True) if measuring else "",
+        details=details,
+    )
+
+
+def identity(environment: Environment) -> str:
+    """Digest of what a stored figure depends on: device, driver, compiler and runtime; not ireebench's own version."""
+    e = environment
+    return codec.digest(
+        codec.to_json([e.device, e.device_uri, e.driver, e.runtime_version, e.compiler_version, e.host])
+    )

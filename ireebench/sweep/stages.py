@@ -1,0 +1,149 @@
+"""The two stages of a sweep, compiling and measuring. Every outcome is stored as soon as it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from ireebench.compiler.artifact import Artifact
+from ireebench.compiler.driver import Compiler
+from ireebench.ir.build import build_program
+from ireebench.measure.campaign import AA_SUFFIX, Campaign, Progress, noise_of, run_campaign
+from ireebench.measure.job import Entry, Group, Job
+from ireebench.measure.result import EntryResult
+from ireebench.outcome import Status
+from ireebench.store import codec
+from ireebench.store.database import Store
+from ireebench.store.trial import Trial
+from ireebench.sweep.plan import Planned, ProblemPlan
+from ireebench.sweep.request import Measuring
+from ireebench.sweep.trials import compiled_trial, measured_trial, planned_trial
+
+RunJob = Callable[[Job, Path], Iterator[EntryResult]]
+_STORE_EVERY = 32  # trials a transaction: a commit costs an fsync
+
+
+class Events(Protocol):
+    """What a sweep tells while it runs; the command line draws progress bars from it."""
+
+    def begin(self, stage: str, total: int) -> None:
+        """A stage ("compile", "measure") begins, with so many steps."""
+
+    def step(self, stage: str, trial: Trial) -> None:
+        """One step of a stage ended, as this trial says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What a sweep works with: a store, a compiler, how worker processes are run, a folder for their files."""
+
+    store: Store
+    compiler: Compiler
+    run_job: RunJob
+    scratch: Path
+    events: Events
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A compiled candidate that can be measured."""
+
+    trial: Trial
+    artifact: Artifact
+
+    @property
+    def entry(self) -> Entry:
+        """As a worker takes it."""
+        return Entry(
+            key=self.trial.key,
+            vmfb=str(self.artifact.vmfb.resolve()),
+            function=self.artifact.function,
+            kernels=tuple(k.symbol for k in self.artifact.kernels),
+            always=self.trial.variant == "default",
+            ships=self.trial.ship.ships,
+        )
+
+
+def compile_stage(todo: Iterable[Planned], target: str, environment: int, tools: Tools) -> Iterator[Compiled]:
+    """Compiles candidates, stores every outcome, and gives those that can be measured."""
+    by_candidate = {c.subject.candidate: c for c in todo if c.subject.candidate is not None}
+    tools.events.begin("compile", len(by_candidate))
+    waiting: list[Trial] = []
+    try:
+        for program, outcome in tools.compiler.compile_many([build_program(c) for c in by_candidate]):
+            planned = planned_trial(by_candidate[program.candidate], target, environment)
+            trial = compiled_trial(planned, program, outcome)
+            tools.events.step("compile", trial)
+            waiting.append(trial)
+            if len(waiting) >= _STORE_EVERY:
+                tools.store.put_trials(waiting)
+                waiting.clear()
+            if isinstance(outcome, Artifact) and trial.status is Status.OK:
+                yield Compiled(trial, outcome)
+    finally:
+        tools.store.put_trials(waiting)
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureWork:
+    """What the measuring stage has to do. `compiled` is by trial key."""
+
+    measuring: Measuring
+    target: str
+    environment: int
+    cache_bytes: int | None
+    plans: tuple[ProblemPlan, ...]
+    compiled: Mapping[str, Compiled]
+
+    def groups(self) -> tuple[Group, ...]:
+        """One group a problem: its compiled candidates, then its baselines."""
+        groups = []
+        for p in self.plans:
+            candidates = [self.compiled[c.key].entry for c in p.candidates if c.key in self.compiled]
+            baselines = [Entry(key=b.key, baseline=b.subject.baseline, always=True) for b in p.baselines]
+            groups.append(Group(p.problem, (*candidates, *baselines)))
+        return tuple(g for g in groups if g.entries)
+
+    def trials(self) -> dict[str, Trial]:
+        """The trials as they stand before measuring, by key."""
+        planned = {b.key: planned_trial(b, self.target, self.environment) for p in self.plans for b in p.baselines}
+        return planned | {key: c.trial for key, c in self.compiled.items()}
+
+    def campaign(self) -> Campaign:
+        """The same as a campaign, which a bundle can carry."""
+        m = self.measuring
+        return Campaign(m.device, m.timer, m.protocol, self.groups(), m.processes, m.finalists, self.cache_bytes)
+
+
+def measure_stage(work: MeasureWork, before: Progress, tools: Tools) -> None:
+    """Checks and times what was compiled, in worker processes, and stores samples and noise floors."""
+    campaign = work.campaign()
+    tools.events.begin("measure", sum(len(g.entries) for g in campaign.groups))
+    store_results(work, run_campaign(campaign, tools.scratch, tools.run_job, before), tools.store, tools.events)
+
+
+def store_results(work: MeasureWork, results: Iterable[EntryResult], store: Store, events: Events) -> None:
+    """Stores measured entries as they come. Those of an A/A pair's twin become a noise floor, not a trial."""
+    trials = work.trials()
+    timer = work.measuring.timer
+    by_process: dict[int, dict[str, EntryResult]] = {}
+    for result in results:
+        process = result.runs[0].process if result.runs else 0
+        by_process.setdefault(process, {})[result.entry] = result
+        if result.entry.endswith(AA_SUFFIX):
+            continue
+        trial = measured_trial(trials[result.entry], result, timer)
+        trials[trial.key] = trial = replace(trial, measure_key=_measure_key(trial, work.measuring))
+        store.put_runs(trial, result.runs)
+        events.step("measure", trial)
+    for paired in by_process.values():
+        for key, cache, process, relative in noise_of(paired):
+            store.put_noise(trials[key].problem, work.environment, timer, (cache, process, relative))
+
+
+def _measure_key(trial: Trial, measuring: Measuring) -> str:
+    """Identifies a measurement: the compiled code (or baseline), device, timer, protocol with its seed and policy."""
+    code = trial.compile_key or trial.baseline
+    return codec.digest(codec.to_json([code, measuring.device, measuring.timer, repr(measuring.protocol)]))
