@@ -40,6 +40,11 @@ class ProblemPlan:
     refused: tuple[Refused, ...]
     rejected: tuple[tuple[str, int], ...]
 
+    @property
+    def everything(self) -> tuple[Planned | Refused, ...]:
+        """Whatever becomes a trial, in order."""
+        return (*self.refused, *self.candidates, *self.baselines)
+
 
 def _main_reason(rejections: tuple[Rejection, ...]) -> Rejection:
     name, _ = Counter(r.constraint for r in rejections).most_common(1)[0]

@@ -1,0 +1,190 @@
+"""What a sweep prints: a ranked table a problem, failures by reason, coverage, and the last line in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ireebench.outcome import Stage, Status
+from ireebench.problems.problem import Problem
+from ireebench.report.ranking import Standing, median_ns, speedup
+from ireebench.report.rows import Row
+from ireebench.report.table import Cell, Column, Table
+
+
+def us(ns: float | None) -> float | None:
+    """Nanoseconds to microseconds."""
+    return None if ns is None else ns / 1000.0
+
+
+def title_of(problem: Problem) -> str:
+    """A heading: "llama3-8b argmax 1x131072 bf16 (padded)"."""
+    kind = "" if problem.shape_kind == "custom" else f" ({problem.shape_kind})"
+    return f"{problem.id} {problem.op} {problem.shape_text} {problem.dtype}{kind}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Versus:
+    """Columns of speedups: each header with the row that it divides by."""
+
+    heads: tuple[str, ...]
+    rows: tuple[Row | None, ...]
+
+
+def _versus(standing: Standing) -> _Versus:
+    heads, rows = ["vs default"], [standing.default]
+    for b in standing.baselines:
+        heads.append(f"vs {b.trial.baseline}")
+        rows.append(b)
+    return _Versus(tuple(heads), tuple(rows))
+
+
+def _shown(standing: Standing, top: int) -> list[Row]:
+    """The `top` fastest candidates, the best that ships, the default, then the baselines."""
+    extra = [r for r in (standing.best_shipping, standing.default) if r is not None]
+    chosen = [*standing.candidates[:top], *(r for r in extra if r not in standing.candidates[:top])]
+    return [*dict.fromkeys(chosen), *standing.baselines]
+
+
+def ranked_table(standing: Standing, top: int = 10) -> Table:
+    """Candidates by their median, with what they are worth against the default and each baseline.
+
+    Times are us of one invocation (sum of kernels; span beside it); speedups are baseline / candidate.
+    """
+    versus = _versus(standing)
+    columns = [
+        *(Column(c) for c in ("variant", "form", "config", "check", "ships")),
+        *(Column(c) for c in ("median us", "IQR us", "span us")),
+        Column("GB/s", 1),
+        Column("% ceiling", 1),
+        *(Column(h) for h in versus.heads),
+        Column("applied"),
+    ]
+    rows: list[tuple[Cell, ...]] = []
+    for r in _shown(standing, top):
+        t, timing = r.trial, r.timing
+        assert timing is not None
+        check: Cell = "-" if t.check is None else "ok" if t.check.ok else "wrong"
+        rows.append(
+            (
+                t.variant or f"[{t.baseline}]",
+                t.form,
+                str(t.config) if t.variant else None,
+                check,
+                t.ship.value if t.variant else None,
+                us(timing.median_ns),
+                us(timing.q3_ns - timing.q1_ns),
+                us(timing.span_ns),
+                r.gb_per_s,
+                r.percent_of_ceiling,
+                *(speedup(other, r) for other in versus.rows),
+                t.applied,
+            )
+        )
+    heading = f"{title_of(standing.problem)}, {standing.cache}, noise floor {100 * standing.noise:.1f}%"
+    return Table(tuple(columns), tuple(rows), heading)
+
+
+def static_table(problem: Problem, rows: Iterable[Row], top: int = 10) -> Table:
+    """Compiled candidates of a problem that nothing timed: what the dumps say of them, in the order of the plan."""
+    heads = ("variant", "form", "config", "ships", "workgroup", "subgroups", "thread loads", "partial reduction")
+    heads += ("elements/workgroup", "iterations", "VGPRs", "SGPRs", "LDS bytes", "spills", "applied")
+    body: list[tuple[Cell, ...]] = []
+    for r in rows:
+        t = r.trial
+        if t.problem != problem or t.status is not Status.OK or not t.kernels:
+            continue
+        k = t.kernels[0]
+        size = "x".join(map(str, k.workgroup_size)) if k.workgroup_size else None
+        config = (k.subgroups, k.thread_loads, k.partial_reduction, k.elements_per_workgroup, k.iterations)
+        registers = (k.vgpr, k.sgpr, k.lds_bytes, k.vgpr_spills)
+        body.append((t.variant, t.form, str(t.config), t.ship.value, size, *config, *registers, t.applied))
+    return Table.of(heads, _spread(body, top), f"{title_of(problem)}: compiled, not timed")
+
+
+def _spread(body: list[tuple[Cell, ...]], top: int) -> list[tuple[Cell, ...]]:
+    """At most `top` rows of each variant (the first cell)."""
+    seen: Counter[Cell] = Counter()
+    kept = []
+    for row in body:
+        seen[row[0]] += 1
+        if seen[row[0]] <= top:
+            kept.append(row)
+    return kept
+
+
+def failure_table(rows: Iterable[Row]) -> Table | None:
+    """What did not work, by reason: the first line says how many, an example, and the known upstream issue."""
+    groups: dict[tuple[str, str, str | None], list[Row]] = {}
+    for r in rows:
+        t = r.trial
+        if t.status is not Status.OK:
+            groups.setdefault((t.status.value, t.reason or "no reason recorded", t.known), []).append(r)
+    if not groups:
+        return None
+    body: list[tuple[Cell, ...]] = [
+        (status, len(found), f"{found[0].trial.problem.id} {found[0].trial.label}", reason, known)
+        for (status, reason, known), found in sorted(groups.items(), key=lambda g: -len(g[1]))
+    ]
+    return Table.of(("status", "trials", "for example", "reason", "known issue"), body, "What did not work")
+
+
+def coverage_table(rows: Sequence[Row]) -> Table:
+    """Problems by variants: how many candidates are ok of how many tried; "-" where there is nothing to try."""
+    problems = list(dict.fromkeys(r.trial.problem for r in rows))
+    variants = list(dict.fromkeys(r.trial.variant for r in rows if r.trial.variant))
+    tried: Counter[tuple[Problem, str]] = Counter()
+    good: Counter[tuple[Problem, str]] = Counter()
+    for t in {r.trial.key: r.trial for r in rows}.values():
+        if t.variant is not None:
+            tried[t.problem, t.variant] += 1
+            good[t.problem, t.variant] += t.status is Status.OK
+    body: list[tuple[Cell, ...]] = []
+    for p in problems:
+        cells = [f"{good[p, v]}/{tried[p, v]}" if tried[p, v] else None for v in variants]
+        body.append((p.id, p.op, p.shape_text, p.dtype, *cells))
+    return Table.of(("problem", "op", "shape", "dtype", *variants), body, "Candidates that compiled, of those tried")
+
+
+def _name(row: Row) -> str:
+    return row.trial.label
+
+
+def summary_line(standing: Standing) -> str:
+    """What won on a problem, by how much, and the best that ships, in one sentence."""
+    head = f"{standing.problem.id} ({standing.cache}):"
+    best = standing.best
+    if best is None:
+        return f"{head} no candidate was checked and timed."
+    text = f"{head} {_name(best)} is fastest at {median_ns(best) / 1000:.2f} us"
+    against = []
+    for other, name in ((standing.default, "stock IREE"), (standing.best_baseline, None)):
+        ratio = speedup(other, best)
+        if other is None or ratio is None or other is best:
+            continue
+        label = name or other.trial.baseline
+        against.append(f"within noise of {label}" if abs(ratio - 1) <= standing.noise else f"{ratio:.2f}x {label}")
+    text += f", {' and '.join(against)}" if against else ""
+    ships = standing.best_shipping
+    if ships is best:
+        return f"{text}; it ships as it is ({best.trial.ship.value})."
+    if ships is None:
+        return f"{text}; nothing that was timed ships without rewriting IR."
+    return (
+        f"{text}; the best that ships is {_name(ships)} at {median_ns(ships) / 1000:.2f} us "
+        f"({ships.trial.ship.value}), {median_ns(ships) / median_ns(best):.2f}x its time."
+    )
+
+
+def compiled_line(rows: Sequence[Row]) -> str:
+    """The last line of a compile-only sweep."""
+    trials = {r.trial.key: r.trial for r in rows if r.trial.variant}.values()
+    tried = [t for t in trials if t.status is not Status.REJECTED]
+    good = [t for t in tried if t.status is Status.OK and t.stage is not Stage.PLANNED]
+    problems = {t.problem for t in trials}
+    covered = {t.problem for t in good}
+    return (
+        f"{len(good)} of {len(tried)} candidates compiled and applied; "
+        f"{len(covered)} of {len(problems)} problems have at least one."
+    )
