@@ -1,0 +1,266 @@
+"""The options of commands that sweep, gathered into a few values."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from ireebench.cli.output import write_file
+from ireebench.errors import MissingToolError, OutputError, UnknownNameError, UsageError
+from ireebench.measure.job import CachePolicy, Protocol
+from ireebench.problems.problem import OPS
+from ireebench.problems.select import Selection
+from ireebench.space.config import Config
+from ireebench.sweep.request import Measuring, Request
+from ireebench.targets import Target, find_target
+from ireebench.variants import VARIANTS, Variant, find_variant
+
+F = TypeVar("F", bound=Callable[..., Any])
+DEFAULT_OUT = Path("ireebench-out")
+
+
+def names(text: str | None) -> tuple[str, ...]:
+    """A comma list: "a, b" gives ("a", "b")."""
+    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+
+
+def op_argument(f: F) -> F:
+    """The positional op; a typo gets the nearest names."""
+
+    def check(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
+        if value not in OPS:
+            raise UnknownNameError("op", value, OPS)
+        return value
+
+    return click.argument("op", callback=check, metavar="OP")(f)
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Which candidates. `target` "auto" is the best device present."""
+
+    target: str
+    variants: tuple[str, ...]
+    config: Config | None
+    limit: int | None
+    seed: int
+
+
+def space_options(f: F) -> F:
+    """`--target`, `--variants`, `--config`, `--limit`, `--seed`; gives `space: Space`."""
+
+    @click.option(
+        "--target", default="auto", show_default=True, help="gfx942, sm_89, cpu ...; auto: best device present."
+    )
+    @click.option("--variants", "variant_names", metavar="NAME[,NAME...]", help="Default: all that the op has.")
+    @click.option("--config", "config_text", metavar="SG=4,PR=2048", help="One configuration instead of the space.")
+    @click.option("--limit", type=click.IntRange(min=1), help="Candidates a problem and variant (seeded sample).")
+    @click.option("--seed", type=int, default=0, show_default=True, help="Seed of samples, inputs and orders.")
+    @functools.wraps(f)
+    def wrapper(
+        *args: Any,
+        target: str,
+        variant_names: str | None,
+        config_text: str | None,
+        limit: int | None,
+        seed: int,
+        **kwargs: Any,
+    ) -> Any:
+        config = Config.parse(config_text) if config_text is not None else None
+        return f(*args, space=Space(target, names(variant_names), config, limit, seed), **kwargs)
+
+    return wrapper  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureChoice:
+    """How to measure, as asked. None: choose by device."""
+
+    device: str | None
+    timer: str
+    baselines: tuple[str, ...]
+    protocol: Protocol
+    processes: int
+    finalists: int
+    compile_only: bool
+
+
+def measure_options(f: F) -> F:
+    """`--device`, `--timer`, `--baselines` and the protocol; gives `measure: MeasureChoice`."""
+
+    @click.option("--device", metavar="URI", help="IREE device URI, such as cuda://0 (default: the target's).")
+    @click.option("--timer", default="auto", show_default=True, help="cupti, batched, host, hal, rocprofv3 ...")
+    @click.option(
+        "--baselines", "baseline_names", default="auto", show_default=True, help="numpy, torch, cub ... or none."
+    )
+    @click.option("--processes", type=click.IntRange(min=0), default=3, show_default=True, help="Final processes.")
+    @click.option("--finalists", type=click.IntRange(min=1), default=4, show_default=True, help="Timed again in them.")
+    @click.option("--warmup", type=click.IntRange(min=0), default=100, show_default=True, help="Warm-up invocations.")
+    @click.option(
+        "--invocations", type=click.IntRange(min=1), default=500, show_default=True, help="Timed invocations."
+    )
+    @click.option("--seconds", type=float, default=1.0, show_default=True, help="Most seconds of a candidate's time.")
+    @click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Interleaved rounds.")
+    @click.option("--cache", default="hot", show_default=True, help="hot, cold, or hot,cold.")
+    @click.option("--compile-only", is_flag=True, help="Compile and read the evidence; run nothing.")
+    @functools.wraps(f)
+    def wrapper(
+        *args: Any,
+        device: str | None,
+        timer: str,
+        baseline_names: str,
+        processes: int,
+        finalists: int,
+        warmup: int,
+        invocations: int,
+        seconds: float,
+        rounds: int,
+        cache: str,
+        compile_only: bool,
+        **kwargs: Any,
+    ) -> Any:
+        protocol = Protocol(
+            warmup=warmup, invocations=invocations, seconds=seconds, rounds=rounds, cache=_policies(cache)
+        )
+        choice = MeasureChoice(device, timer, names(baseline_names), protocol, processes, finalists, compile_only)
+        return f(*args, measure=choice, **kwargs)
+
+    return wrapper  # type: ignore[return-value]
+
+
+def _policies(text: str) -> tuple[CachePolicy, ...]:
+    known: dict[str, CachePolicy] = {"hot": "hot", "cold": "cold"}
+    chosen = names(text)
+    for name in chosen:
+        if name not in known:
+            raise UnknownNameError("cache policy", name, known)
+    if not chosen:
+        raise UsageError("--cache needs hot, cold, or hot,cold")
+    return tuple(known[n] for n in chosen)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a sweep keeps its files. `db` is the store; `out` holds specs and tables."""
+
+    db: Path
+    out: Path
+    jobs: int | None
+    fresh: bool
+    quiet: bool
+
+    def prepare(self) -> None:
+        """Makes the output folder; raises OutputError that names it when it cannot be written."""
+        probe = self.out / ".writable"
+        write_file(probe, "")
+        probe.unlink(missing_ok=True)
+        if self.db.parent != self.out and not self.db.parent.is_dir():
+            try:
+                self.db.parent.mkdir(parents=True)
+            except OSError as e:
+                raise OutputError(f"cannot make {self.db.parent}: {e.strerror}; name another place with --db") from e
+
+
+def place_options(f: F) -> F:
+    """`--out`, `--db`, `--jobs`, `--fresh`, `--quiet`; gives `place: Place`."""
+
+    @click.option(
+        "--out",
+        type=click.Path(path_type=Path),
+        default=Path("ireebench-out"),
+        show_default=True,
+        help="Output folder.",
+    )
+    @click.option("--db", type=click.Path(path_type=Path), help="The store (default: OUT/ireebench.db).")
+    @click.option("--jobs", type=click.IntRange(min=1), help="Compilers at once (default: the cores).")
+    @click.option("--fresh", is_flag=True, help="Measure again what the store already holds.")
+    @click.option("--quiet", is_flag=True, help="No progress on stderr.")
+    @functools.wraps(f)
+    def wrapper(
+        *args: Any, out: Path, db: Path | None, jobs: int | None, fresh: bool, quiet: bool, **kwargs: Any
+    ) -> Any:
+        import os
+
+        place = Place(db or out / "ireebench.db", out, jobs or os.cpu_count() or 1, fresh, quiet)
+        return f(*args, place=place, **kwargs)
+
+    return wrapper  # type: ignore[return-value]
+
+
+def resolve_target(name: str, device: str | None) -> Target:
+    """The target asked for; "auto" is that of `device`, or of the best device present (hip, cuda, cpu)."""
+    if name != "auto":
+        return find_target(name)
+    from ireebench.measure.device import auto_device, kind_of
+
+    return find_target(kind_of(device or auto_device()))
+
+
+def resolve_variants(op: str, asked: tuple[str, ...], target: Target) -> tuple[Variant, ...]:
+    """The variants asked for, or all that the op has (the shuffle ones only when asked for: they double a sweep)."""
+    if asked:
+        return tuple(find_variant(n) for n in asked)
+    usual = [v for v in VARIANTS.values() if v.comparator == "ballot" and (op == "argmax" or v.name != "ukernel")]
+    if target.backend != "hip":
+        usual = [v for v in usual if v.name != "ukernel"]
+    return tuple(usual)
+
+
+def resolve_measuring(choice: MeasureChoice, space: Space, target: Target) -> Measuring | None:
+    """How to measure, or None for compile-only; raises MissingToolError when the target has no device here."""
+    if choice.compile_only:
+        return None
+    from ireebench.measure.device import URIS, describe, kind_of
+    from ireebench.measure.timers.table import missing, refuses, resolve
+
+    device = choice.device or URIS[target.backend]
+    try:
+        kind = kind_of(device)
+        describe(device)
+        timer = resolve(choice.timer, device)
+    except MissingToolError as e:
+        raise MissingToolError(f"target {target.name}: {e}; --compile-only needs no device") from e
+    except ValueError as e:
+        raise UsageError(str(e)) from e
+    except LookupError as e:
+        raise MissingToolError(str(e)) from e
+    if kind != target.backend:
+        raise UsageError(f"target {target.name} does not run on device '{device}'; leave --device out or mend --target")
+    problem = missing(timer, device)
+    if problem is not None:
+        raise MissingToolError(problem)
+    refusal = refuses(timer, choice.protocol.cache)
+    if refusal is not None:
+        raise UsageError(refusal)
+    return Measuring(device, timer, replace(choice.protocol, seed=space.seed), choice.processes, choice.finalists)
+
+
+def make_request(op: str, selection: Selection, space: Space, measure: MeasureChoice, place: Place) -> Request:
+    """The request that the options describe; every mistake in them is raised here, before anything runs."""
+    from ireebench.problems.select import select
+
+    problems = select(op, selection)
+    target = resolve_target(space.target, measure.device)
+    measuring = resolve_measuring(measure, space, target)
+    baselines: tuple[str, ...] = ()
+    if measuring is not None:
+        from ireebench.measure.baselines.table import resolve_baselines
+
+        baselines = resolve_baselines(measure.baselines, op, measuring.device)
+    return Request(
+        op=op,
+        problems=problems,
+        target=target,
+        variants=resolve_variants(op, space.variants, target),
+        baselines=baselines,
+        config=space.config,
+        limit=space.limit,
+        seed=space.seed,
+        measuring=measuring,
+        fresh=place.fresh,
+    )

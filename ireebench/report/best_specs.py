@@ -1,0 +1,39 @@
+"""The spec file to ship: that of each problem's best candidate that ships by a tuning spec."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ireebench.candidate import Candidate
+from ireebench.ir.build import build_program
+from ireebench.ir.specs import emit_spec
+from ireebench.report.ranking import Standing, median_ns
+from ireebench.report.rows import Row
+from ireebench.targets import Target
+from ireebench.variants import FORMS, VARIANTS, Ship
+
+
+def best_by_spec(standing: Standing) -> Row | None:
+    """The fastest candidate that a tuning spec (with or without flags) carries; None where there is none."""
+    return next((r for r in standing.candidates if r.trial.ship in (Ship.SPEC, Ship.SPEC_FLAGS)), None)
+
+
+def candidate_of(row: Row, target: Target) -> Candidate:
+    """The candidate that a stored trial was made of."""
+    t = row.trial
+    assert t.variant is not None
+    assert t.form is not None
+    return Candidate(t.problem, VARIANTS[t.variant], FORMS[t.form], t.config, target)
+
+
+def best_specs(standings: Sequence[Standing], target: Target) -> tuple[tuple[str, str], ...]:
+    """(file name, text) of a spec for each problem that has one, with its figure in the header."""
+    files = {}
+    for s in standings:
+        row = best_by_spec(s)
+        if row is None or row.trial.config.is_default:
+            continue
+        name = f"{s.problem.id}-{s.problem.op}-{target.name}.mlir"
+        measured = f"// Measured: {median_ns(row) / 1000:.2f} us ({s.cache}, timer {row.trial.timer}).\n"
+        files.setdefault(name, measured + emit_spec([build_program(candidate_of(row, target))]))
+    return tuple(files.items())
