@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ireebench.errors import BadShapeError, UnknownNameError, UsageError
 from ireebench.problems.catalogue import SUITES, catalogue
+from ireebench.problems.formats import ELEMENT_BYTES, EXACT_INTEGERS, WEIGHT_FORMATS, scale_bytes, weight_bytes
 from ireebench.problems.problem import Op, Problem
 
 MAX_RANK = 4
@@ -22,14 +23,10 @@ MAX_DIM = 2**63 - 1
 ELEMENT_TYPES: dict[str, tuple[str, ...]] = {
     "argmax": ("f16", "bf16", "f32"),
     "argmin": ("f16", "bf16", "f32"),
-    "gemv": ("f16", "bf16", "q4_0", "nf4"),
+    "gemv": tuple(WEIGHT_FORMATS),
 }
 OUT_TYPES = ("f32", "f16")
 INDEX_LIMITS: dict[str, int] = {"i32": 2**31, "i64": 2**63}
-# 2 ** (mantissa bits + 1): the largest count up to which a float type holds every integer.
-_EXACT_INTEGERS: dict[str, int] = {"bf16": 256, "f16": 2048, "f32": 16_777_216}
-# Weights of a block share a scale; a block never crosses a row.
-BLOCK_SIZES: dict[str, int] = {"q4_0": 32, "nf4": 64}
 GEMV_BATCHES = (1, 2, 4, 8)
 
 
@@ -229,7 +226,7 @@ def _validate_gemv(problem: Problem) -> None:
     m, _, k = problem.shape
     if m not in GEMV_BATCHES:
         raise BadShapeError(f"gemv shape {problem.shape_text}: M is {m}; M = 1, 2, 4 or 8 activations are served")
-    block = BLOCK_SIZES.get(problem.dtype)
+    block = WEIGHT_FORMATS[problem.dtype].block
     if block and k % block:
         raise BadShapeError(
             f"gemv shape {problem.shape_text}: K is {k}, no multiple of {problem.dtype}'s block {block}"
@@ -244,9 +241,9 @@ def _validate_gemv(problem: Problem) -> None:
 
 def _validate_index(problem: Problem) -> None:
     index, size = str(problem.index_dtype), problem.reduction
-    if index in _EXACT_INTEGERS:
+    if index in EXACT_INTEGERS:
         raise UsageError(
-            f"index type '{index}' is a float: it holds every index only up to {_EXACT_INTEGERS[index]}; use i32 or i64"
+            f"index type '{index}' is a float: it holds every index only up to {EXACT_INTEGERS[index]}; use i32 or i64"
         )
     if index not in INDEX_LIMITS:
         raise UnknownNameError("index type", index, INDEX_LIMITS)
@@ -261,14 +258,11 @@ def _element_type(op: str, dtype: str) -> None:
 
 def input_bytes(problem: Problem) -> int:
     """Bytes of all inputs, as stored: 4-bit weights with their scales."""
-    element = {"f32": 4, "f16": 2, "bf16": 2}
     if problem.op != "gemv":
-        return math.prod(problem.shape) * element[problem.dtype]
+        return math.prod(problem.shape) * ELEMENT_BYTES[problem.dtype]
     m, n, k = problem.shape
-    if problem.dtype in element:
-        return n * k * element[problem.dtype] + m * k * 2
-    scale = {"q4_0": 2, "nf4": 4}[problem.dtype]
-    return n * k // 2 + n * k // BLOCK_SIZES[problem.dtype] * scale + m * k * 2
+    activations = m * k * ELEMENT_BYTES[WEIGHT_FORMATS[problem.dtype].activation_dtype]
+    return weight_bytes(problem.dtype, n, k) + scale_bytes(problem.dtype, n, k) + activations
 
 
 def machine_memory_bytes() -> int:
