@@ -7,17 +7,18 @@ import os
 import platform
 import subprocess
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 
 from ireebench.compiler.artifact import Artifact
-from ireebench.compiler.cache import Cache, Entry
+from ireebench.compiler.cache import Cache, Entry, Member
 from ireebench.compiler.diagnose import Ending, classify, reason
 from ireebench.compiler.evidence import applied, read_evidence
 from ireebench.compiler.flags import DUMP, MODULE, SPEC, VMFB, compiler_flags, find_compiler
 from ireebench.compiler.known_issues import explain
-from ireebench.compiler.spawner import Exit, HelperDied, Limits, Spawner
+from ireebench.compiler.spawner import Exit, HelperDiedError, Limits, Spawner
 from ireebench.errors import MissingToolError
 from ireebench.ir.program import Program
 from ireebench.outcome import Failure, Stage, Status
@@ -25,7 +26,11 @@ from ireebench.outcome import Failure, Stage, Status
 STDERR = "stderr.txt"
 REPRODUCER = "reproducer.mlir"
 _STATUS = {Ending.TIMEOUT: Status.COMPILE_TIMEOUT}
+BATCH = 1  # programs a module: larger ones gain little and lose more when one fails (docs/compiling.md)
 _MOST_OUTPUT = 1 << 20  # characters of the compiler's output that are searched: "see current operation" can be huge
+
+
+Outcome = tuple[Program, Artifact | Failure]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,22 @@ def source_of(program: Program) -> Source:
     return Source(program.mlir, program.spec, compiler_flags(program.candidate.target, program.flags, spec))
 
 
+def may_share(program: Program) -> bool:
+    """Whether a program may be compiled as one function of a larger module.
+
+    A tuning spec speaks to every op of its type in the module, so two specs can't share one; a program that asks for
+    nothing leaves the choice to the compiler, which may take for ever: it must not take others with it.
+    """
+    return program.spec is None and bool(program.asked)
+
+
+def _is_whole(artifact: Artifact, program: Program) -> bool:
+    """Whether every dispatch of a batch's member is there under its own name, in the dumps and in the code."""
+    kernels = artifact.kernels
+    in_code = all(k.assembly for k in kernels) or program.candidate.target.backend == "cpu"
+    return len(kernels) >= len(program.asked) and in_code
+
+
 def default_jobs() -> int:
     """Compilers to run at once: one a core that this process may use, and one each 3 GB of available memory."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -76,12 +97,14 @@ def _host() -> str:
 class Compiler:
     """The real `iree-compile` under limits, with a cache. Use as a context manager, or call `close`.
 
-    `jobs` processes run at once. Raises MissingToolError when there is no compiler, OutputError for a bad cache folder.
+    `jobs` processes run at once, each on up to `batch` programs (1: each alone). Raises MissingToolError when there is no
+    compiler, OutputError for a bad cache folder.
     """
 
-    def __init__(self, cache: Path, limits: Limits | None = None, jobs: int = 1) -> None:
+    def __init__(self, cache: Path, limits: Limits | None = None, jobs: int = 1, batch: int = BATCH) -> None:
         self.limits = limits or Limits()
         self.jobs = jobs
+        self.batch = batch
         self._binary = find_compiler()
         self.version = self._ask_version()
         self._cache = Cache(cache)
@@ -109,27 +132,127 @@ class Compiler:
 
     def compile(self, program: Program) -> Artifact | Failure:
         """Compiles one program, or takes it from the cache."""
-        return self._artifact(program, self.compile_source(source_of(program)))
+        ((_, outcome),) = self._compile_group((program,))
+        return outcome
 
     def compile_many(self, programs: Iterable[Program]) -> Iterator[tuple[Program, Artifact | Failure]]:
         """Compiles programs, `jobs` at a time, and yields each as it ends."""
+        with ThreadPoolExecutor(self.jobs, thread_name_prefix="compile") as pool:
+            running: set[Future[list[Outcome]]] = set()
+            try:
+                for group in self._groups(programs):
+                    running.add(pool.submit(self._compile_group, group))
+                    if len(running) > self.jobs:  # one ahead of the compilers is enough
+                        done, running = wait(running, return_when=FIRST_COMPLETED)
+                        for future in done:
+                            yield from future.result()
+                while running:
+                    done, running = wait(running, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        yield from future.result()
+            finally:
+                if running:  # the caller has stopped: so do the compilers
+                    self._spawner.close()
+                    pool.shutdown(cancel_futures=True)
+                    self._spawner = Spawner()
+
+    def _groups(self, programs: Iterable[Program]) -> Iterator[tuple[Program, ...]]:
+        """What is compiled by one process: programs that may share a module, up to `batch` of them."""
+        waiting: dict[tuple[str, tuple[str, ...]], list[Program]] = {}
         for program in programs:
-            yield program, self.compile(program)
+            if self.batch == 1 or not may_share(program):
+                yield (program,)
+                continue
+            bucket = (program.candidate.target.name, program.flags)
+            waiting.setdefault(bucket, []).append(program)
+            if len(waiting[bucket]) == self.batch:
+                yield tuple(waiting.pop(bucket))
+        yield from (tuple(rest) for rest in waiting.values())
+
+    def _compile_group(self, group: tuple[Program, ...]) -> list[Outcome]:
+        """A group's outcomes. Should the exec helper be killed, what it was doing fails and the sweep goes on."""
+        outcomes: list[Outcome] = []
+        try:
+            for outcome in self._outcomes(group):
+                outcomes.append(outcome)
+        except HelperDiedError as e:
+            done = {id(p) for p, _ in outcomes}
+            failure = Failure(Status.COMPILE_FAILED, str(e))
+            outcomes += [(p, failure) for p in group if id(p) not in done]
+        return outcomes
+
+    def _outcomes(self, group: tuple[Program, ...]) -> Iterator[Outcome]:
+        """From the cache, then together, and alone where together does not do."""
+        left: list[Program] = []
+        for program in group:
+            known = self._cached(program)
+            if known is None:
+                left.append(program)
+            else:
+                yield program, known
+        if len(left) > 1:
+            settled = self._compile_together(left)
+            yield from settled
+            if not settled and len(left) > 2:  # a module fails as a whole: look for the culprit in each half
+                middle = len(left) // 2
+                yield from self._outcomes(tuple(left[:middle]))
+                yield from self._outcomes(tuple(left[middle:]))
+                return
+            done = {id(p) for p, _ in settled}
+            left = [p for p in left if id(p) not in done]
+        for program in left:
+            yield program, self._artifact(program, self.compile_source(source_of(program)))
+
+    def _cached(self, program: Program) -> Artifact | Failure | None:
+        """What the cache holds of a program, compiled alone or in a batch."""
+        key = self.compile_key(program)
+        alone = self._load(key, source_of(program))
+        if alone is not None:
+            return self._artifact(program, alone)
+        member = self._cache.member(key)
+        entry = self._cache.load(member.entry) if member else None
+        if member is None or entry is None or self._ending(entry.folder, entry.exit, entry.limits) is not Ending.OK:
+            return None
+        batch = Compiled(member.entry, entry.folder, entry.exit, None, fresh=False)
+        return self._artifact(program, batch, member.function)
+
+    def _compile_together(self, programs: list[Program]) -> list[Outcome]:
+        """Compiles programs as functions of one module: those of them that this settles; none where the module fails.
+
+        IREE gives equal dispatches of two functions one name, the first's. A function that lacks a dispatch of its own
+        is left to be compiled alone, so that a profiler's kernel names are never shared by two artifacts.
+        """
+        from ireebench.ir.batch import merge
+
+        mlir, names = merge(programs)
+        flags = compiler_flags(programs[0].candidate.target, programs[0].flags, None)
+        compiled = self.compile_source(Source(mlir, None, flags))
+        if compiled.failure is not None:
+            return []
+        share = replace(compiled, exit=replace(compiled.exit, wall_s=compiled.exit.wall_s / len(programs)))
+        settled: list[Outcome] = []
+        for program, name in zip(programs, names, strict=True):
+            artifact = self._artifact(program, share, name)
+            if isinstance(artifact, Artifact) and _is_whole(artifact, program):
+                self._cache.note_member(artifact.compile_key, Member(compiled.key, name))
+                settled.append((program, artifact))
+        return settled
 
     def compile_source(self, source: Source) -> Compiled:
-        """Compiles one module under the limits, or takes it from the cache."""
+        """Compiles one module under the limits, or takes it from the cache. Raises HelperDiedError (see Spawner)."""
         key = self.key(source)
         with self._cache.lock(key):
-            entry = self._cache.load(key)
-            if entry is not None:
-                compiled = self._judge(key, entry, source, fresh=False)
-                if self._still_holds(entry, compiled):
-                    return compiled
-            try:
-                return self._run(key, source)
-            except HelperDied as e:
-                failure = Failure(Status.COMPILE_FAILED, str(e), Stage.PLANNED)
-                return Compiled(key, Path(), Exit(-9, False, 0.0, 0), failure, True)
+            compiled = self._load(key, source)
+            if compiled is not None:
+                return compiled
+            return self._run(key, source)
+
+    def _load(self, key: str, source: Source) -> Compiled | None:
+        """A cached outcome, if it is worth anything under today's limits."""
+        entry = self._cache.load(key)
+        if entry is None or not self._still_holds(entry):
+            return None
+        return self._judge(key, entry, source, fresh=False)
 
     def _run(self, key: str, source: Source) -> Compiled:
         with self._cache.scratch(key) as folder:
@@ -164,7 +287,7 @@ class Compiler:
         failure = Failure(status, why, Stage.PLANNED, known, str(reproducer) if reproducer.is_file() else None)
         return Compiled(key, entry.folder, entry.exit, failure, fresh)
 
-    def _still_holds(self, entry: Entry, compiled: Compiled) -> bool:
+    def _still_holds(self, entry: Entry) -> bool:
         """Whether a cached outcome is worth anything under today's limits."""
         match self._ending(entry.folder, entry.exit, entry.limits):
             case Ending.TIMEOUT:

@@ -37,7 +37,7 @@ class Exit:
     max_rss_bytes: int
 
 
-class HelperDied(RuntimeError):
+class HelperDiedError(RuntimeError):
     """The exec helper itself was killed, and the compilers with it."""
 
 
@@ -59,11 +59,11 @@ class _Helper:
         self._listener.start()
 
     def send(self, request: dict[str, Any]) -> Future[Exit]:
-        """Hands over a request; the future fails with HelperDied when the helper ends first."""
+        """Hands over a request; the future fails with HelperDiedError when the helper ends first."""
         future: Future[Exit] = Future()
         with self._lock:
             if self.ended is not None:
-                raise HelperDied(self.ended)
+                raise HelperDiedError(self.ended)
             self._waiting[request["id"]] = future
             assert self.process.stdin is not None
             # A helper that has just died is noticed by the listener, which fails the future.
@@ -84,7 +84,7 @@ class _Helper:
             self.ended = self.ended or "the exec helper was killed"
             orphans, self._waiting = list(self._waiting.values()), {}
         for future in orphans:
-            future.set_exception(HelperDied(self.ended))
+            future.set_exception(HelperDiedError(self.ended))
 
     def close(self) -> None:
         """Closes the helper's input, on which it kills what still runs and ends."""
@@ -110,13 +110,16 @@ class Spawner:
         self._lock = threading.Lock()
         self._ids = itertools.count(1)
         self._helper: _Helper | None = None
+        self._closed = False
 
     def run(self, argv: Sequence[str], cwd: Path, stderr: Path, limits: Limits) -> Exit:
         """Runs `argv` in `cwd` with its output in `stderr`; returns when it has ended or its time is over.
 
-        Raises HelperDied when the helper was killed meanwhile, or the spawner closed.
+        Raises HelperDiedError when the helper was killed meanwhile, or the spawner closed.
         """
         with self._lock:
+            if self._closed:
+                raise HelperDiedError("the compiler was closed")
             if self._helper is not None and self._helper.ended is not None:
                 self._helper.close()
                 self._helper = None
@@ -135,8 +138,9 @@ class Spawner:
         return helper.send(request).result()
 
     def close(self) -> None:
-        """Kills what still runs and ends the helper."""
+        """Kills what runs, for good: each such `run` raises HelperDiedError, and so does every later one."""
         with self._lock:
+            self._closed = True
             helper, self._helper = self._helper, None
         if helper is not None:
             helper.close()
