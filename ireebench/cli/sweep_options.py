@@ -13,7 +13,7 @@ import click
 from ireebench.cli.output import write_file
 from ireebench.errors import MissingToolError, OutputError, UnknownNameError, UsageError
 from ireebench.measure.job import CachePolicy, Protocol
-from ireebench.problems.problem import OPS
+from ireebench.problems.problem import OPS, Op
 from ireebench.problems.select import Selection
 from ireebench.space.config import Config
 from ireebench.sweep.request import Measuring, Request
@@ -240,6 +240,11 @@ def resolve_measuring(choice: MeasureChoice, space: Space, target: Target) -> Me
     return Measuring(device, timer, replace(choice.protocol, seed=space.seed), choice.processes, choice.finalists)
 
 
+def _op(name: str) -> Op:
+    found: dict[str, Op] = {o: o for o in OPS}
+    return found[name]
+
+
 def make_request(op: str, selection: Selection, space: Space, measure: MeasureChoice, place: Place) -> Request:
     """The request that the options describe; every mistake in them is raised here, before anything runs."""
     from ireebench.problems.select import select
@@ -249,9 +254,9 @@ def make_request(op: str, selection: Selection, space: Space, measure: MeasureCh
     measuring = resolve_measuring(measure, space, target)
     baselines: tuple[str, ...] = ()
     if measuring is not None:
-        from ireebench.measure.baselines.table import resolve_baselines
+        from ireebench.measure.baselines.table import expand
 
-        baselines = resolve_baselines(measure.baselines, op, measuring.device)
+        baselines = expand(measure.baselines, _op(op), measuring.device)
     return Request(
         op=op,
         problems=problems,

@@ -28,7 +28,7 @@ def candidate_of(row: Row, target: Target) -> Candidate:
 
 def best_specs(standings: Sequence[Standing], target: Target) -> tuple[tuple[str, str], ...]:
     """(file name, text) of a spec for each problem that has one, with its figure in the header."""
-    files = {}
+    files: dict[str, str] = {}
     for s in standings:
         row = best_by_spec(s)
         if row is None or row.trial.config.is_default:
