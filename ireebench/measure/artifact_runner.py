@@ -1,0 +1,238 @@
+"""Runs a function of a compiled IREE module: inputs stay on the device, a launch is one VM invocation.
+
+A function compiled with `--iree-execution-model=async-external` (reflection says `coarse-fences`) returns from a launch
+before the device has ended; any other waits inside the invocation. Kernel times are the same either way; a timer that
+divides the time of many launches is only fair to the first kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import iree.runtime as rt
+import ml_dtypes
+import numpy as np
+
+from ireebench.measure.runnable import Array
+from ireebench.problems.ops.base import InputSpec
+
+_H = rt.HalElementType
+
+# MLIR's spelling -> (IREE's element type, the numpy type of the same bits). 4-bit elements are packed in bytes, low
+# nibble first, so their host array has half as many elements as the tensor.
+ELEMENT_TYPES: dict[str, tuple[Any, np.dtype[Any]]] = {
+    "f16": (_H.FLOAT_16, np.dtype(np.float16)),
+    "bf16": (_H.BFLOAT_16, np.dtype(ml_dtypes.bfloat16)),
+    "f32": (_H.FLOAT_32, np.dtype(np.float32)),
+    "i4": (_H.INT_4, np.dtype(np.uint8)),
+    "i8": (_H.INT_8, np.dtype(np.int8)),
+    "ui8": (_H.UINT_8, np.dtype(np.uint8)),
+    "i32": (_H.INT_32, np.dtype(np.int32)),
+    "i64": (_H.INT_64, np.dtype(np.int64)),
+}
+
+# The results of one invocation are carved from one allocation, each at a multiple of this (IREE's default alignment).
+_SLAB_ALIGNMENT = 64
+POISON_BYTE = 0xA5
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """What a function takes or gives: shape in elements, element type as MLIR spells it."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+    @property
+    def host_bytes(self) -> int:
+        """Bytes that it takes, 4-bit elements packed."""
+        elements = int(np.prod(self.shape, dtype=np.int64))
+        return (elements + 1) // 2 if self.dtype == "i4" else elements * ELEMENT_TYPES[self.dtype][1].itemsize
+
+
+def input_tensors(specs: Sequence[InputSpec]) -> tuple[Tensor, ...]:
+    """A problem's arguments as IREE takes them: logical shape and element type ("tensor<4x32xi4>" gives i4)."""
+    return tuple(Tensor(s.shape, re.split(r"[x<>]", s.mlir_type)[-2]) for s in specs)
+
+
+def output_tensors(specs: Sequence[tuple[tuple[int, ...], np.dtype[Any]]]) -> tuple[Tensor, ...]:
+    """A problem's results as IREE gives them."""
+    names = {dtype: name for name, (_, dtype) in ELEMENT_TYPES.items() if name not in ("i4", "ui8")}
+    return tuple(Tensor(shape, names[dtype]) for shape, dtype in specs)
+
+
+class Device:
+    """An IREE device with the instance that modules are loaded into. Raises RuntimeError when it cannot be opened."""
+
+    def __init__(self, uri: str) -> None:
+        self.uri = uri
+        self.instance = rt.VmInstance()
+        try:
+            self.hal = rt.get_device(uri)
+        except (RuntimeError, ValueError) as e:
+            raise RuntimeError(f"device {uri} cannot be opened: {first_line(e)}") from e
+
+    def upload(self, array: Array, tensor: Tensor) -> rt.HalBufferView:
+        """Copies a host array to the device. Raises ValueError when its size is not the tensor's."""
+        raw = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
+        if raw.nbytes != tensor.host_bytes:
+            raise ValueError(f"input of {raw.nbytes} bytes where {tensor} takes {tensor.host_bytes}")
+        bytes_view = self.hal.allocator.allocate_buffer_copy(
+            memory_type=rt.MemoryType.DEVICE_LOCAL,
+            allowed_usage=rt.BufferUsage.DEFAULT,
+            device=self.hal,
+            buffer=raw,
+            element_type=_H.UINT_8,
+        )
+        return rt.HalBufferView(bytes_view.get_buffer(), list(tensor.shape), ELEMENT_TYPES[tensor.dtype][0])
+
+    def download(self, view: rt.HalBufferView, tensor: Tensor) -> Array:
+        """A host copy. Raises RuntimeError when shape or element type are not the tensor's."""
+        element_type, dtype = ELEMENT_TYPES[tensor.dtype]
+        if tuple(view.shape) != tensor.shape or int(view.element_type) != int(element_type):
+            raise RuntimeError(f"the function returns {view}, not {tensor}")
+        return self.download_bytes(view).view(dtype).reshape(tensor.shape)
+
+    def download_bytes(self, view: rt.HalBufferView) -> Array:
+        """A host copy of the bytes behind a view, as uint8."""
+        as_bytes = rt.HalBufferView(view.get_buffer(), [view.byte_length], _H.UINT_8)
+        return np.array(rt.DeviceArray(self.hal, as_bytes).to_host(), copy=True)
+
+    def poison(self, sizes: Sequence[int]) -> None:
+        """Fills queue-ordered allocations of these sizes (bytes) with POISON_BYTE and frees them again.
+
+        IREE allocates the results of an invocation from the same pool, so memory that the kernel does not write shows
+        the pattern. This reaches recycled memory only: a pool that hands out fresh memory is not poisoned.
+        """
+        semaphore = self.hal.create_semaphore(0)
+        step = 0
+
+        def next_fences() -> tuple[rt.HalFence, rt.HalFence]:
+            nonlocal step
+            step += 1
+            return rt.HalFence.create_at(semaphore, step - 1), rt.HalFence.create_at(semaphore, step)
+
+        buffers = []
+        pattern = np.array([POISON_BYTE], np.uint8)
+        for size in sizes:
+            buffer = self.hal.queue_alloca(size, *next_fences())
+            fill = rt.HalCommandBuffer(self.hal)
+            fill.fill(buffer, pattern, end=True)
+            self.hal.queue_execute(fill, *next_fences())
+            buffers.append(buffer)
+        for buffer in buffers:
+            self.hal.queue_dealloca(buffer, *next_fences())
+        rt.HalFence.create_at(semaphore, step).wait()
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceInputs:
+    """`copies[i]` is the i-th set of a problem's inputs on the device; entries of one group share them."""
+
+    tensors: tuple[Tensor, ...]
+    copies: tuple[tuple[rt.HalBufferView, ...], ...]
+
+
+def upload_inputs(device: Device, arrays: Sequence[Array], tensors: Sequence[Tensor], copies: int) -> DeviceInputs:
+    """Puts `copies` sets of the same inputs on the device, each in memory of its own."""
+    sets = tuple(
+        tuple(device.upload(array, tensor) for array, tensor in zip(arrays, tensors, strict=True))
+        for _ in range(copies)
+    )
+    return DeviceInputs(tuple(tensors), sets)
+
+
+class ArtifactRunner:
+    """A Runnable for one function of a vmfb. Raises RuntimeError when it cannot be loaded or lacks the function."""
+
+    def __init__(
+        self, device: Device, vmfb: Path, function: str, inputs: DeviceInputs, outputs: Sequence[Tensor]
+    ) -> None:
+        self.vmfb = vmfb
+        self.function = function
+        self.inputs = inputs
+        self._device = device
+        self._output_tensors = tuple(outputs)
+        try:
+            module = rt.VmModule.mmap(device.instance, str(vmfb))
+            self._context: Any = rt.VmContext(
+                device.instance, [rt.create_hal_module(device.instance, device.hal), module]
+            )
+        except (RuntimeError, ValueError, OSError) as e:
+            raise RuntimeError(f"{vmfb.name} cannot be loaded: {first_line(e)}") from e
+        self._vm_function = module.lookup_function(function)
+        if self._vm_function is None:
+            raise RuntimeError(f"{vmfb.name} has no function '{function}'; it has {', '.join(module.function_names)}")
+        # Argument lists are built once: an invocation reads them and does not change them.
+        self._arguments = [self._argument_list(views) for views in inputs.copies]
+        self._results: rt.VmVariantList | None = None
+        self._asynchronous = self._vm_function.reflection.get("iree.abi.model") == "coarse-fences"
+        self._timeline = device.hal.create_semaphore(0) if self._asynchronous else None
+        self._launched = 0
+
+    @property
+    def copies(self) -> int:
+        """How many copies of the inputs there are."""
+        return len(self._arguments)
+
+    @staticmethod
+    def _argument_list(views: Sequence[rt.HalBufferView], fences: Sequence[rt.HalFence] = ()) -> rt.VmVariantList:
+        arguments = rt.VmVariantList(len(views) + len(fences))
+        for item in (*views, *fences):
+            arguments.push_ref(item)
+        return arguments
+
+    def input_bytes(self) -> tuple[Array, ...]:
+        """The first copy's inputs, as the device holds them."""
+        return tuple(self._device.download_bytes(view) for view in self.inputs.copies[0])
+
+    def poison(self) -> None:
+        """Poisons the memory that the next results are likely to be carved from; see `Device.poison`."""
+        self._results = None
+        slots = [-(-t.host_bytes // _SLAB_ALIGNMENT) * _SLAB_ALIGNMENT for t in self._output_tensors]
+        self._device.poison([sum(slots), *slots])
+
+    def launch(self, copy: int) -> None:
+        """One VM invocation. The results of the one before are released when this one's arrive."""
+        results = rt.VmVariantList(len(self._output_tensors))
+        arguments = self._arguments[copy]
+        if self._asynchronous:
+            # Each launch waits for the one before it, as kernels of one stream do.
+            wait = rt.HalFence.create_at(self._timeline, self._launched)
+            self._launched += 1
+            signal = rt.HalFence.create_at(self._timeline, self._launched)
+            arguments = self._argument_list(self.inputs.copies[copy], (wait, signal))
+        self._context.invoke(self._vm_function, arguments, results)
+        self._results = results
+
+    def sync(self) -> None:
+        """Waits for the last launch; nothing to wait for where an invocation waits itself."""
+        if self._asynchronous:
+            rt.HalFence.create_at(self._timeline, self._launched).wait()
+
+    def outputs(self) -> tuple[Array, ...]:
+        """The last invocation's results, as host arrays."""
+        if self._results is None:
+            raise RuntimeError("nothing was launched")
+        found = len(self._results)
+        if found != len(self._output_tensors):
+            raise RuntimeError(f"the function returns {found} results, not {len(self._output_tensors)}")
+        views = [self._results.get_as_object(i, rt.HalBufferView) for i in range(found)]
+        return tuple(self._device.download(v, t) for v, t in zip(views, self._output_tensors, strict=True))
+
+    def close(self) -> None:
+        """Drops the module and the last results; inputs are shared and stay."""
+        self._results = None
+        self._arguments = []
+        self._vm_function = None
+        self._context = None
+
+
+def first_line(error: BaseException) -> str:
+    """An error's message, shortened to the line that says what failed."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__

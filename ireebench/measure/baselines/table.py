@@ -1,0 +1,99 @@
+"""The baselines, by name. A new one is one file and one row; nothing is imported until it is used."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ireebench.errors import UnknownNameError
+from ireebench.measure.device import Kind, kind_of
+from ireebench.measure.runnable import Baseline
+from ireebench.outcome import Failure, Stage, Status
+from ireebench.problems.problem import Op, Problem
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineRow:
+    """A baseline: its module's `BASELINES` maps `name` to it. `group` is a name that stands for several rows.
+
+    `automatic`: part of "auto".
+    """
+
+    name: str
+    module: str
+    group: str
+    ops: tuple[Op, ...]
+    devices: tuple[Kind, ...]
+    summary: str
+    automatic: bool = True
+
+
+_HERE = "ireebench.measure.baselines"
+_ARG: tuple[Op, ...] = ("argmax", "argmin")
+_GEMV: tuple[Op, ...] = ("gemv",)
+_ALL: tuple[Kind, ...] = ("cpu", "cuda", "hip")
+
+BASELINES: dict[str, BaselineRow] = {
+    b.name: b
+    for b in (
+        BaselineRow("numpy", f"{_HERE}.numpy_", "numpy", (*_ARG, *_GEMV), ("cpu",), "numpy.argmax, numpy.matmul"),
+        BaselineRow("torch", f"{_HERE}.torch_", "torch", _ARG, _ALL, "torch.argmax: the index only"),
+        BaselineRow("torch_max", f"{_HERE}.torch_", "torch", _ARG, _ALL, "torch.max with indices"),
+        BaselineRow("torch_compile", f"{_HERE}.torch_", "torch", _ARG, _ALL, "torch.compile of torch.max"),
+        BaselineRow("torch_mv", f"{_HERE}.torch_", "torch", _GEMV, _ALL, "torch.mv, or torch.matmul for a batch"),
+        BaselineRow("torch_linear", f"{_HERE}.torch_", "torch", _GEMV, _ALL, "torch.nn.functional.linear"),
+    )
+}
+
+
+def names() -> tuple[str, ...]:
+    """Every name that `expand` takes."""
+    return (*dict.fromkeys([*BASELINES, *(b.group for b in BASELINES.values())]), "auto", "none")
+
+
+def expand(wanted: Sequence[str], op: Op, device: str) -> tuple[str, ...]:
+    """Baselines by name, for one op on one device: groups become their members, "auto" all that serve, "none" nothing.
+
+    A group's members that serve other ops or devices are left out; one named itself stays, and its refusal is
+    reported where it would run. Raises UnknownNameError for a name in no table.
+    """
+    chosen: list[str] = []
+    for name in wanted:
+        if name == "none":
+            continue
+        members = [b for b in BASELINES.values() if b.group == name or (name == "auto" and b.automatic)]
+        fitting = [b.name for b in members if op in b.ops and kind_of(device) in b.devices]
+        if fitting:
+            chosen += fitting
+        elif name in BASELINES:
+            chosen.append(name)
+        elif not members and name != "auto":
+            raise UnknownNameError("baseline", name, names())
+    return tuple(dict.fromkeys(chosen))
+
+
+def load(name: str) -> Baseline:
+    """The baseline called `name`; raises UnknownNameError, or ImportError when its module is not installed."""
+    if name not in BASELINES:
+        raise UnknownNameError("baseline", name, BASELINES)
+    baseline: Baseline = importlib.import_module(BASELINES[name].module).BASELINES[name]
+    return baseline
+
+
+def refusal(name: str, problem: Problem, device: str) -> Failure | None:
+    """None when a baseline can run a problem on a device; else the outcome that it gets instead of a run."""
+    row = BASELINES.get(name)
+    if row is None:
+        return Failure(Status.UNAVAILABLE, f"no baseline is called '{name}'", Stage.PLANNED)
+    if problem.op not in row.ops:
+        return Failure(Status.REJECTED, f"{name} ({row.summary}) does not compute {problem.op}", Stage.PLANNED)
+    if kind_of(device) not in row.devices:
+        return Failure(Status.REJECTED, f"{name} runs on {' and '.join(row.devices)}, not on {device}", Stage.PLANNED)
+    baseline = load(name)
+    if reason := baseline.missing(device):
+        return Failure(Status.UNAVAILABLE, reason, Stage.PLANNED)
+    if reason := baseline.serves(problem.op, problem.dtype, problem.shape):
+        return Failure(Status.REJECTED, reason, Stage.PLANNED)
+    return None
