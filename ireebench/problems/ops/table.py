@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ireebench.problems.ops import argcompare
+from ireebench.problems.ops import argcompare, gemv
 from ireebench.problems.ops.base import Op
 from ireebench.problems.problem import Problem
 
-OPS: dict[str, Op] = {"argmax": argcompare, "argmin": argcompare}
+OPS: dict[str, Op] = {"argmax": argcompare, "argmin": argcompare, "gemv": gemv}
 
 
 def op_of(problem: Problem) -> Op:
