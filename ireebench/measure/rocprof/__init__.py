@@ -1,0 +1,1 @@
+"""Reads what the ROCm profilers write. One file a format; standard library and numpy only."""

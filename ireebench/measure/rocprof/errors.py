@@ -1,0 +1,22 @@
+"""What can be wrong with a trace: one class, because the remedy is in the message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ireebench.errors import UserError
+
+
+class TraceError(UserError):
+    """A trace that holds no kernel times, or that is no trace. The message names the file, the cause and the remedy."""
+
+
+def unknown_columns(path: Path, columns: tuple[str, ...], missing: list[str]) -> TraceError:
+    """A CSV file whose columns no generation has."""
+    seen = ", ".join(columns[:12]) + (", ..." if len(columns) > 12 else "")
+    return TraceError(
+        f"{path}: unknown column set, without {', '.join(missing)} (seen: {seen or 'none'}); known are kernel_trace, "
+        "kernel_stats, counter_collection and memory_copy_trace of rocprofv3 (ROCm 6.2 to 7.x) and rocprof's "
+        "results.csv; re-run with rocprofv3 --kernel-trace --output-format csv, or convert a database with "
+        "rocpd convert -i FILE.db --output-format csv"
+    )
