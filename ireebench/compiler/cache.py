@@ -48,6 +48,13 @@ class Member:
     function: str
 
 
+def default_cache() -> Path:
+    """Where compiles are kept unless the user says otherwise."""
+    import platformdirs
+
+    return platformdirs.user_cache_path("ireebench", appauthor=False) / "compiled"
+
+
 def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 

@@ -97,8 +97,8 @@ def _host() -> str:
 class Compiler:
     """The real `iree-compile` under limits, with a cache. Use as a context manager, or call `close`.
 
-    `jobs` processes run at once, each on up to `batch` programs (1: each alone). Raises MissingToolError when there is no
-    compiler, OutputError for a bad cache folder.
+    `jobs` processes run at once, each on up to `batch` programs (1: each alone). Raises MissingToolError when there
+    is no compiler, OutputError for a bad cache folder.
     """
 
     def __init__(self, cache: Path, limits: Limits | None = None, jobs: int = 1, batch: int = BATCH) -> None:

@@ -93,7 +93,8 @@ def kernel_evidence(
         workgroup_count=dispatch.workgroup_count,
         subgroup_size=subgroup_size,
         subgroups=_subgroups(op, workgroup, subgroup_size),
-        thread_loads=op.lowering.tile("thread") if op else None,
+        # Under TileAndFuse "thread" is a tile of work, not a load: only a layout of lanes makes it one.
+        thread_loads=op.lowering.tile("thread") if op and op.lowering.counts("lane_basis") else None,
         partial_reduction=op.lowering.tile("partial_reduction") if op else None,
         elements_per_workgroup=elements,
         iterations=iterations,

@@ -38,10 +38,18 @@ def compiler_flags(target: Target, extra: tuple[str, ...], spec: str | None) -> 
     return (*base_flags(target), *extra, *((spec_flag(spec),) if spec else ()))
 
 
-def plain_command(program: Program, mlir: str = MODULE, spec: str = SPEC, vmfb: str = VMFB, dump: str = DUMP) -> str:
-    """The `iree-compile` line, for a shell, that reproduces a candidate from `program.mlir` and `program.spec`."""
-    flags = compiler_flags(program.candidate.target, program.flags, spec if program.spec else None)
+def shell_line(mlir: str, flags: tuple[str, ...], vmfb: str = VMFB, dump: str = DUMP) -> str:
+    """The `iree-compile` line that compiles the file `mlir` with `flags`, for a shell."""
     return shlex.join(["iree-compile", mlir, *flags, f"--iree-hal-dump-executable-files-to={dump}", "-o", vmfb])
+
+
+def plain_command(program: Program, mlir: str = MODULE, spec: str = SPEC, vmfb: str = VMFB, dump: str = DUMP) -> str:
+    """The `iree-compile` line, for a shell, that reproduces a candidate.
+
+    `mlir` and `spec` are the files that hold `program.mlir` and `program.spec`.
+    """
+    flags = compiler_flags(program.candidate.target, program.flags, spec if program.spec else None)
+    return shell_line(mlir, flags, vmfb, dump)
 
 
 def find_compiler() -> Path:

@@ -1,0 +1,31 @@
+"""Tells a user's bad input from a good one that the compiler can't compile."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from ireebench.compiler.driver import Compiled
+from ireebench.compiler.flags import DUMP, MODULE
+from ireebench.errors import BadFileError, UsageError
+
+_AT_INPUT = re.compile(rf"\({re.escape(MODULE)}:(\d+):(\d+)\)$")
+
+
+def refuse_bad_input(file: Path, mlir: str, compiled: Compiled) -> None:
+    """Raises BadFileError where `mlir`, read from `file`, does not parse, UsageError for a flag that does not exist."""
+    if compiled.failure is None:
+        return
+    reason = compiled.failure.reason
+    flag = re.search(r"Unknown command line argument '([^']+)'", reason)
+    if flag:
+        near = re.search(r"Did you mean '([^']+)'", reason)
+        raise UsageError(f"--flags: iree-compile has no '{flag[1]}'{f'; nearest: {near[1]}' if near else ''}")
+    at = _AT_INPUT.search(reason)
+    if at is None or (compiled.folder / DUMP).is_dir():
+        return
+    from ireebench.ir.verify import verify
+
+    # Errors at the input's own lines also come from passes: only what does not parse is the user's mistake.
+    if verify(mlir) is not None:
+        raise BadFileError(f"{file}:{at[1]}:{at[2]}: not valid MLIR: {_AT_INPUT.sub('', reason).strip()}")
