@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from ireebench.cli import options
@@ -51,8 +53,7 @@ def command(
     """
     from ireebench.cli.sweep_run import count, run
 
-    request = make_request(op, selection, space, measure, place)
     if dry_run:
-        count(request, output)
+        count(make_request(op, selection, space, replace(measure, compile_only=True), place.fresh), output)
     else:
-        run(request, place, top, output)
+        run(make_request(op, selection, space, measure, place.fresh), place, top, output)

@@ -13,7 +13,7 @@ import click
 from ireebench.cli.output import write_file
 from ireebench.errors import MissingToolError, OutputError, UnknownNameError, UsageError
 from ireebench.measure.job import CachePolicy, Protocol
-from ireebench.problems.problem import OPS, Op
+from ireebench.problems.problem import OPS, Op, Problem
 from ireebench.problems.select import Selection
 from ireebench.space.config import Config
 from ireebench.sweep.request import Measuring, Request
@@ -211,10 +211,8 @@ def resolve_variants(op: str, asked: tuple[str, ...], target: Target) -> tuple[V
     return tuple(usual)
 
 
-def resolve_measuring(choice: MeasureChoice, space: Space, target: Target) -> Measuring | None:
-    """How to measure, or None for compile-only; raises MissingToolError when the target has no device here."""
-    if choice.compile_only:
-        return None
+def resolve_measuring(choice: MeasureChoice, space: Space, target: Target) -> Measuring:
+    """How to measure on this machine; raises MissingToolError when the target has no device here."""
     from ireebench.measure.device import URIS, describe, kind_of
     from ireebench.measure.timers.table import missing, refuses, resolve
 
@@ -237,7 +235,19 @@ def resolve_measuring(choice: MeasureChoice, space: Space, target: Target) -> Me
     refusal = refuses(timer, choice.protocol.cache)
     if refusal is not None:
         raise UsageError(refusal)
-    return Measuring(device, timer, replace(choice.protocol, seed=space.seed), choice.processes, choice.finalists)
+    protocol = replace(choice.protocol, seed=space.seed)
+    return Measuring(device, timer, search_protocol(protocol), protocol, choice.processes, choice.finalists)
+
+
+def search_protocol(final: Protocol) -> Protocol:
+    """A fifth of the final one: enough to tell the finalists from the rest, which are not quoted."""
+    return replace(
+        final,
+        warmup=-(-final.warmup // 5),
+        invocations=max(final.min_samples, final.invocations // 5),
+        seconds=final.seconds / 5,
+        rounds=min(3, final.rounds),
+    )
 
 
 def _op(name: str) -> Op:
@@ -245,13 +255,40 @@ def _op(name: str) -> Op:
     return found[name]
 
 
-def make_request(op: str, selection: Selection, space: Space, measure: MeasureChoice, place: Place) -> Request:
+def make_request(op: str, selection: Selection, space: Space, measure: MeasureChoice, fresh: bool) -> Request:
     """The request that the options describe; every mistake in them is raised here, before anything runs."""
     from ireebench.problems.select import select
 
     problems = select(op, selection)
     target = resolve_target(space.target, measure.device)
-    measuring = resolve_measuring(measure, space, target)
+    measuring = None if measure.compile_only else resolve_measuring(measure, space, target)
+    return _request(op, problems, space, measure, target, measuring, fresh)
+
+
+def make_remote_request(op: str, selection: Selection, space: Space, measure: MeasureChoice) -> Request:
+    """As `make_request` for a device on another machine: what is there is found out when the bundle runs."""
+    from ireebench.measure.device import URIS
+    from ireebench.measure.timers.table import find_timer
+    from ireebench.problems.select import select
+
+    problems = select(op, selection)
+    target = resolve_target(space.target, measure.device)
+    timer = measure.timer if measure.timer == "auto" else find_timer(measure.timer).name
+    protocol = replace(measure.protocol, seed=space.seed)
+    device = measure.device or URIS[target.backend]
+    measuring = Measuring(device, timer, search_protocol(protocol), protocol, measure.processes, measure.finalists)
+    return _request(op, problems, space, measure, target, measuring, fresh=False)
+
+
+def _request(
+    op: str,
+    problems: tuple[Problem, ...],
+    space: Space,
+    measure: MeasureChoice,
+    target: Target,
+    measuring: Measuring | None,
+    fresh: bool,
+) -> Request:
     baselines: tuple[str, ...] = ()
     if measuring is not None:
         from ireebench.measure.baselines.table import expand
@@ -267,5 +304,5 @@ def make_request(op: str, selection: Selection, space: Space, measure: MeasureCh
         limit=space.limit,
         seed=space.seed,
         measuring=measuring,
-        fresh=place.fresh,
+        fresh=fresh,
     )

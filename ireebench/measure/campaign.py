@@ -20,13 +20,14 @@ RunJob = Callable[[Job, Path], Iterator[EntryResult]]
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """What to measure. Process 0 searches; processes 1 to `processes` time the `finalists` best of each group.
+    """What to measure. Process 0 searches by `search`; 1 to `processes` time the `finalists` best by `protocol`.
 
-    `processes` 0 means search only. Paths of artifacts are relative to the folder that the campaign runs in.
+    `processes` 0 means search only.
     """
 
     device: str
     timer: str
+    search: Protocol
     protocol: Protocol
     groups: tuple[Group, ...]
     processes: int = 3
@@ -35,7 +36,8 @@ class Campaign:
 
     def job(self, groups: tuple[Group, ...], process: int) -> Job:
         """The job of one process. Each process shuffles in its own order."""
-        protocol = replace(self.protocol, seed=self.protocol.seed + process)
+        rules = self.protocol if process else self.search
+        protocol = replace(rules, seed=rules.seed + process)
         return Job(self.device, self.timer, protocol, groups, process, self.cache_bytes)
 
 

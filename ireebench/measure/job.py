@@ -82,19 +82,23 @@ class Job:
     def read(cls, path: Path) -> Job:
         """Reads `job.json`; raises ValueError that names the file when it is no job of this version."""
         try:
-            data: dict[str, Any] = json.loads(path.read_text())
-            if data["schema_version"] != SCHEMA_VERSION:
-                raise ValueError(f"schema_version {data['schema_version']}, this ireebench reads {SCHEMA_VERSION}")
-            groups = tuple(
-                Group(
-                    Problem(**{**g["problem"], "shape": tuple(g["problem"]["shape"])}),
-                    tuple(Entry(**{**e, "kernels": tuple(e["kernels"])}) for e in g["entries"]),
-                )
-                for g in data["groups"]
-            )
-            protocol = Protocol(**{**data["protocol"], "cache": tuple(data["protocol"]["cache"])})
-            rest = {k: data[k] for k in ("device", "timer", "process", "cache_bytes")}
-            options = tuple((str(k), str(v)) for k, v in data["options"])
-        except (KeyError, TypeError, json.JSONDecodeError) as e:
+            return cls.of(json.loads(path.read_text()))
+        except (KeyError, TypeError, ValueError) as e:
             raise ValueError(f"{path}: not a measuring job: {e}") from e
+
+    @classmethod
+    def of(cls, data: dict[str, Any]) -> Job:
+        """A job from its JSON values; raises KeyError, TypeError or ValueError for what is none."""
+        if data["schema_version"] != SCHEMA_VERSION:
+            raise ValueError(f"schema_version {data['schema_version']}, this ireebench reads {SCHEMA_VERSION}")
+        groups = tuple(
+            Group(
+                Problem(**{**g["problem"], "shape": tuple(g["problem"]["shape"])}),
+                tuple(Entry(**{**e, "kernels": tuple(e["kernels"])}) for e in g["entries"]),
+            )
+            for g in data["groups"]
+        )
+        protocol = Protocol(**{**data["protocol"], "cache": tuple(data["protocol"]["cache"])})
+        rest = {k: data[k] for k in ("device", "timer", "process", "cache_bytes")}
+        options = tuple((str(k), str(v)) for k, v in data["options"])
         return cls(protocol=protocol, groups=groups, options=options, **rest)

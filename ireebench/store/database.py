@@ -13,6 +13,7 @@ from typing import Any
 from ireebench.errors import StoreError
 from ireebench.measure.job import CachePolicy
 from ireebench.measure.result import RunResult
+from ireebench.measure.samples import pack_samples, unpack_samples
 from ireebench.outcome import Stage, Status
 from ireebench.problems.problem import Problem
 from ireebench.space.config import Config
@@ -183,7 +184,7 @@ class Store:
         )
         with self._reading():
             rows = self._db.execute(query, (key, cache)).fetchall()
-        return tuple(codec.unpack_samples(body, process, policy, timer) for process, policy, timer, body in rows)
+        return tuple(unpack_samples(body, process, policy, timer) for process, policy, timer, body in rows)
 
     def environments(self) -> dict[int, Environment]:
         """All environments by row."""
@@ -307,7 +308,7 @@ def _put_run(db: sqlite3.Connection, trial_id: int, run: RunResult) -> None:
             codec.to_json(s.foreign),
         ),
     )
-    db.execute("INSERT INTO samples VALUES (?, ?)", (cursor.lastrowid, codec.pack_samples(run)))
+    db.execute("INSERT INTO samples VALUES (?, ?)", (cursor.lastrowid, pack_samples(run)))
 
 
 def _environment(body: str) -> Environment:

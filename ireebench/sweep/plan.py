@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from ireebench.candidate import Candidate
 from ireebench.problems.problem import Problem
-from ireebench.space.enumerate import Rejection, enumerate_space
+from ireebench.space.constraints import Rejection
+from ireebench.space.enumerate import enumerate_space
 from ireebench.sweep.request import Request, Subject, trial_key
 from ireebench.variants import Variant
 

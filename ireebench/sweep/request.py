@@ -17,12 +17,13 @@ from ireebench.variants import Variant
 class Measuring:
     """How to measure: device URI, timer, protocol.
 
-    Process 0 runs every candidate; then `processes` more run the `finalists` best of each problem, all baselines and an
-    A/A pair. The final figures come from those.
+    Process 0 runs every candidate by the `search` protocol; then `processes` more run the `finalists` best of each
+    problem, all baselines and an A/A pair by `protocol`. The final figures come from those.
     """
 
     device: str
     timer: str
+    search: Protocol
     protocol: Protocol
     processes: int = 3
     finalists: int = 4

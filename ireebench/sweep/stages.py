@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -14,7 +14,6 @@ from ireebench.measure.campaign import AA_SUFFIX, Campaign, Progress, noise_of, 
 from ireebench.measure.job import Entry, Group, Job
 from ireebench.measure.result import EntryResult
 from ireebench.outcome import Status
-from ireebench.store import codec
 from ireebench.store.database import Store
 from ireebench.store.trial import Trial
 from ireebench.sweep.plan import Planned, ProblemPlan
@@ -114,36 +113,39 @@ class MeasureWork:
     def campaign(self) -> Campaign:
         """The same as a campaign, which a bundle can carry."""
         m = self.measuring
-        return Campaign(m.device, m.timer, m.protocol, self.groups(), m.processes, m.finalists, self.cache_bytes)
+        return Campaign(
+            m.device, m.timer, m.search, m.protocol, self.groups(), m.processes, m.finalists, self.cache_bytes
+        )
 
 
 def measure_stage(work: MeasureWork, before: Progress, tools: Tools) -> None:
     """Checks and times what was compiled, in worker processes, and stores samples and noise floors."""
     campaign = work.campaign()
     tools.events.begin("measure", sum(len(g.entries) for g in campaign.groups))
-    store_results(work, run_campaign(campaign, tools.scratch, tools.run_job, before), tools.store, tools.events)
+    results = run_campaign(campaign, tools.scratch, tools.run_job, before)
+    for trial in store_results(work.trials(), results, work.environment, tools.store):
+        tools.events.step("measure", trial)
 
 
-def store_results(work: MeasureWork, results: Iterable[EntryResult], store: Store, events: Events) -> None:
-    """Stores measured entries as they come. Those of an A/A pair's twin become a noise floor, not a trial."""
-    trials = work.trials()
-    timer = work.measuring.timer
+def store_results(
+    trials: dict[str, Trial], results: Iterable[EntryResult], environment: int, store: Store
+) -> Iterator[Trial]:
+    """Stores measured entries as they come and yields their trials.
+
+    `trials` is by entry key, as they stood before measuring. The twin of an A/A pair becomes a noise floor, no trial.
+    """
+    current = dict(trials)
     by_process: dict[int, dict[str, EntryResult]] = {}
     for result in results:
         process = result.runs[0].process if result.runs else 0
         by_process.setdefault(process, {})[result.entry] = result
         if result.entry.endswith(AA_SUFFIX):
             continue
-        trial = measured_trial(trials[result.entry], result, timer)
-        trials[trial.key] = trial = replace(trial, measure_key=_measure_key(trial, work.measuring))
+        trial = measured_trial(current[result.entry], result)
+        current[result.entry] = trial
         store.put_runs(trial, result.runs)
-        events.step("measure", trial)
+        yield trial
     for paired in by_process.values():
         for key, cache, process, relative in noise_of(paired):
-            store.put_noise(trials[key].problem, work.environment, timer, (cache, process, relative))
-
-
-def _measure_key(trial: Trial, measuring: Measuring) -> str:
-    """Identifies a measurement: the compiled code (or baseline), device, timer, protocol with its seed and policy."""
-    code = trial.compile_key or trial.baseline
-    return codec.digest(codec.to_json([code, measuring.device, measuring.timer, repr(measuring.protocol)]))
+            timer = current[key].timer or ""
+            store.put_noise(current[key].problem, environment, timer, (cache, process, relative))

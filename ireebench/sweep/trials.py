@@ -9,6 +9,7 @@ from ireebench.ir.program import Program
 from ireebench.measure.result import EntryResult
 from ireebench.outcome import Failure, Stage, Status
 from ireebench.space.config import Config
+from ireebench.store import codec
 from ireebench.store.trial import Trial
 from ireebench.sweep.plan import Planned, Refused
 from ireebench.variants import Ship, ship_of
@@ -85,9 +86,12 @@ def failed_trial(trial: Trial, failure: Failure) -> Trial:
     return replace(trial, status=failure.status, stage=failure.stage, reason=reason, known=failure.known)
 
 
-def measured_trial(trial: Trial, result: EntryResult, timer: str) -> Trial:
+def measured_trial(trial: Trial, result: EntryResult) -> Trial:
     """What the worker made of a compiled trial or a baseline."""
+    timer = result.runs[0].timer if result.runs else trial.timer
     trial = replace(trial, check=result.check or trial.check, timer=timer)
     if result.failure is not None:
         return failed_trial(trial, result.failure)
-    return replace(trial, status=Status.OK, stage=Stage.TIMED, reason=None)
+    code = trial.compile_key or trial.baseline
+    measure_key = codec.digest(f"{code} {trial.environment} {timer} {trial.key}")
+    return replace(trial, status=Status.OK, stage=Stage.TIMED, reason=None, measure_key=measure_key)

@@ -42,7 +42,7 @@ class FakeWorkers:
 
 def campaign(**changes: int) -> Campaign:
     settings = {"processes": 2, "finalists": 1} | changes
-    return Campaign("local-task", "host", Protocol(), (Group(PROBLEM, ENTRIES),), **settings)
+    return Campaign("local-task", "host", Protocol(warmup=1), Protocol(), (Group(PROBLEM, ENTRIES),), **settings)
 
 
 def keys_of(job: Job) -> list[str]:
@@ -67,6 +67,7 @@ def test_the_search_runs_everything_and_each_final_process_runs_the_finalists(tm
     assert keys_of(workers.jobs[1]) == ["fast", "slow", "numpy", "fast#aa"]
     assert len(results) == 5 + 4 + 4
     assert len({j.protocol.seed for j in workers.jobs}) == 3
+    assert [j.protocol.warmup for j in workers.jobs] == [1, 100, 100]
 
 
 def test_an_interrupted_campaign_goes_on_where_it_was(tmp_path: Path) -> None:

@@ -1,0 +1,90 @@
+"""`ireebench bundle`: compile here, measure on a machine with no compiler, bring the trials home."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from ireebench.cli import options
+from ireebench.cli.sweep_options import (
+    MeasureChoice,
+    Space,
+    make_remote_request,
+    measure_options,
+    op_argument,
+    space_options,
+)
+from ireebench.errors import BadFileError
+from ireebench.problems.select import Selection
+
+EXAMPLES = options.examples(
+    "ireebench bundle create argmax --suite published --target cuda --baselines torch,cub -o h200-bundle",
+    "python3 h200-bundle/run.py --device cuda://0        # on the GPU machine; or: ireebench bundle run h200-bundle",
+    "ireebench bundle import h200-bundle h200-bundle/results/results-0.zip --db h200.db",
+)
+
+
+@click.group(epilog=EXAMPLES)
+def command() -> None:
+    """Compile on one machine, measure on another that has the runtime and no compiler."""
+
+
+@command.command(epilog=EXAMPLES)
+@op_argument
+@options.problems
+@space_options
+@measure_options
+@click.option("-o", "--output", "folder", type=click.Path(path_type=Path), required=True, help="A new folder.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Compilers at once (default: the cores).")
+def create(op: str, selection: Selection, space: Space, measure: MeasureChoice, folder: Path, jobs: int | None) -> None:
+    """Compile the candidates of OP into a folder that measures itself elsewhere."""
+    import tempfile
+
+    from ireebench.cli.progress import SweepProgress
+    from ireebench.cli.sweep_run import cache_folder
+    from ireebench.compiler.driver import Compiler, default_jobs
+    from ireebench.sweep.bundle import create_bundle
+    from ireebench.sweep.bundle_work import compile_work
+
+    request = make_remote_request(op, selection, space, measure)
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        Compiler(cache_folder(), jobs=jobs or default_jobs()) as compiler,
+        SweepProgress() as progress,
+    ):
+        work = compile_work(request, compiler, Path(scratch), progress)
+        size = create_bundle(work, folder)
+    click.echo(
+        f"{folder}: {size.candidates} candidates in {size.artifacts} artifacts, {size.bytes / 1e6:.1f} MB. "
+        f"On the GPU machine: python3 {folder.name}/run.py"
+    )
+
+
+@command.command(epilog=EXAMPLES, context_settings={"ignore_unknown_options": True})
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def run(folder: Path, arguments: tuple[str, ...]) -> None:
+    """Measure a bundle here; the same as `python3 FOLDER/run.py ARGUMENTS`."""
+    from ireebench.measure.bundle import main
+
+    try:
+        status = main(folder, list(arguments))
+    except (OSError, ValueError) as e:
+        raise BadFileError(f"{folder}: not a bundle: {e}") from e
+    sys.exit(status)
+
+
+@command.command("import", epilog=EXAMPLES)
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--db", type=click.Path(path_type=Path), required=True, help="The store that takes the trials.")
+def import_(folder: Path, results: tuple[Path, ...], db: Path) -> None:
+    """Bring the trials of a bundle FOLDER home from its RESULTS files."""
+    from ireebench.store.database import Store
+    from ireebench.sweep.bundle import import_results
+
+    with Store.open(db, create=True) as store:
+        imported = import_results(folder, results, store)
+    click.echo(f"{db}: {imported.measured} results with samples, {imported.failed} failures, from {imported.device}")
