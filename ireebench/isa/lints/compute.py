@@ -1,0 +1,168 @@
+"""Lints about arithmetic: where reductions happen, and which instructions carry them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from ireebench.isa.analysis import KernelAnalysis
+from ireebench.isa.assembly import Instruction
+from ireebench.isa.classify import Kind, classify, dpp_pattern, opcode
+from ireebench.isa.lints.base import CDNA3_ISA, Hit, Lint
+from ireebench.isa.registers import reads, registers, writes
+
+_ACCUMULATORS_WORTH_IT = 4  # below that, the sum after the loop costs about as much as inside
+_ACCUMULATING = re.compile(r"v_(dual_)?(pk_)?(add|max|min|fma|fmac|mac|maximum|minimum|cndmask|dot)")
+_MERGING = re.compile(r"v_(dual_)?(pk_)?(add|max|min|maximum|minimum|max3|min3|cmp)_?")
+_BROADCAST_HALF = re.compile(r"v_lshlrev_b32|v_and_b32")
+
+
+def _vector(found: Iterable[str]) -> set[str]:
+    return {r for r in found if r[0] == "v" and r[1:].isdigit()}
+
+
+def _hoisted(kernel: KernelAnalysis) -> Iterable[Hit]:
+    hot = kernel.hot_loop
+    if hot is None:
+        return
+    accumulators: set[str] = set()
+    for i in hot.instructions:
+        if _ACCUMULATING.match(i.mnemonic):
+            accumulators |= _vector(writes(i) & reads(i))
+    merges = _merges(_after(kernel, hot.instructions[-1].line), accumulators)
+    if len(accumulators) >= _ACCUMULATORS_WORTH_IT and len(merges) >= _ACCUMULATORS_WORTH_IT - 1:
+        dots = " and lets dot instructions form" if hot.mix[Kind.FMA] or hot.mix[Kind.PACKED] else ""
+        yield Hit(
+            merges[0].line,
+            f"{len(accumulators)} registers accumulate element by element through the loop and are combined only after"
+            f" it ({len(merges)} instructions); combining inside frees registers{dots}",
+        )
+
+
+def _after(kernel: KernelAnalysis, line: int) -> list[Instruction]:
+    return [i for i in kernel.kernel.instructions if i.line > line]
+
+
+def _merges(instructions: Sequence[Instruction], accumulators: set[str]) -> list[Instruction]:
+    """Instructions that combine two accumulators, up to the first exchange between lanes."""
+    derived = set(accumulators)
+    found = []
+    for i in instructions:
+        if dpp_pattern(i) or classify(i.mnemonic).cross_lane:
+            break
+        sources = _vector(reads(i)) & derived
+        if len(sources) >= 2 and _MERGING.match(i.mnemonic):
+            found.append(i)
+        if sources:
+            derived |= _vector(writes(i))
+    return found
+
+
+_SHUFFLES_WORTH_IT = 3
+
+
+def _no_dpp(kernel: KernelAnalysis) -> Iterable[Hit]:
+    bpermute, swizzle, permlane = (kernel.mix[k] for k in (Kind.BPERMUTE, Kind.SWIZZLE, Kind.PERMLANE))
+    if kernel.mix["dpp"] == 0 and bpermute + swizzle + permlane >= _SHUFFLES_WORTH_IT:
+        shuffles = (Kind.BPERMUTE, Kind.SWIZZLE, Kind.PERMLANE)
+        line = next(i.line for i in kernel.kernel.instructions if classify(i.mnemonic).kind in shuffles)
+        yield Hit(
+            line,
+            f"lanes exchange values by {bpermute} ds_bpermute, {swizzle} ds_swizzle and {permlane} permlane"
+            " instructions and no DPP",
+        )
+
+
+def _convert_multiply_add(kernel: KernelAnalysis) -> Iterable[Hit]:
+    instructions = kernel.hot_instructions
+    mix = kernel.hot_loop.mix if kernel.hot_loop else kernel.mix
+    if mix[Kind.DOT] or mix[Kind.MFMA]:
+        return
+    conversions = [i for i in instructions if _converts(i)]
+    converted = {r for i in conversions for r in writes(i)}
+    multiplies = [i for i in instructions if _multiply_adds(i) and reads(i) & converted]
+    if len(conversions) >= 2 and len(multiplies) >= 1:
+        yield Hit(
+            conversions[0].line,
+            f"{len(conversions)} conversions feed {len(multiplies)} f32 multiply-adds; v_dot2_f32_f16 and its kin"
+            " take the narrow elements as they are",
+        )
+
+
+def _converts(i: Instruction) -> bool:
+    """To f32: a conversion, or bf16 widened by hand (shift by 16, or the upper half masked)."""
+    if opcode(i.mnemonic).startswith(("v_cvt_f32_", "v_cvt_pk_f32_", "v_cvt_scalef32_pk_f32")):
+        return True
+    if _BROADCAST_HALF.match(i.mnemonic):
+        return i.operands[1:2] == ("16",) or "0xffff0000" in i.operands[1:]
+    return False
+
+
+def _multiply_adds(i: Instruction) -> bool:
+    name = opcode(i.mnemonic)
+    return name.endswith("_f32") and (classify(i.mnemonic).kind is Kind.FMA or name.startswith("v_pk_fma"))
+
+
+def _broken_chain(kernel: KernelAnalysis) -> Iterable[Hit]:
+    if kernel.mix[Kind.DOT] < 2:
+        return
+    for block in kernel.flow.blocks:
+        chains: dict[str, tuple[str, Instruction | None]] = {}  # accumulator -> (dot opcode, what came between)
+        for i in kernel.kernel.instructions[block.start : block.end]:
+            accumulators = _dot_accumulators(i)
+            name = opcode(i.mnemonic)
+            for register in accumulators:
+                dot, between = chains.get(register, ("", None))
+                if between is not None and dot:
+                    yield Hit(
+                        between.line,
+                        f"{opcode(between.mnemonic)} touches {register} between two dots that accumulate in it: the"
+                        " accumulator can't be forwarded, and gfx94x waits 3 states",
+                    )
+                chains[register] = (name, None)
+            if not chains:
+                continue
+            for register in (reads(i) | writes(i)) - accumulators:
+                if register in chains and chains[register][1] is None:
+                    chains[register] = (chains[register][0], i)
+
+
+def _dot_accumulators(i: Instruction) -> frozenset[str]:
+    """The registers that a dot adds to: its destination where it is a source too."""
+    if classify(i.mnemonic).kind is not Kind.DOT or not i.operands:
+        return frozenset()
+    destination = registers(i.operands[0])
+    three_address = len(i.operands) > 3
+    return destination & registers(i.operands[3]) if three_address else destination
+
+
+COMPUTE_LINTS = (
+    Lint(
+        "hoisted-reduction",
+        "The reduction is hoisted out of the loop: each lane keeps one accumulator per loaded element and combines them"
+        " after the loop. It costs registers, and a dot instruction can't be formed.",
+        "https://github.com/iree-org/iree/issues/21513",
+        _hoisted,
+    ),
+    Lint(
+        "no-dpp",
+        "A reduction across lanes uses LDS shuffles (ds_bpermute, ds_swizzle) where DPP moves data inside the vector"
+        " unit: each shuffle costs LDS latency and a wait.",
+        f"{CDNA3_ISA}, 6.8 (data parallel primitives); https://gpuopen.com/learn/amd-gcn-assembly-cross-lane-operations/",
+        _no_dpp,
+    ),
+    Lint(
+        "convert-multiply-add",
+        "A dot product of narrow elements is lowered to conversions and f32 multiply-adds: two or more instructions for"
+        " what a dot instruction does in one.",
+        f"{CDNA3_ISA}, 12.10 (V_DOT2_F32_F16, V_DOT2C_F32_F16); https://github.com/iree-org/iree/issues/21483",
+        _convert_multiply_add,
+    ),
+    Lint(
+        "broken-dot-chain",
+        "Another instruction touches a dot's accumulator between two dots: back-to-back dots of one opcode forward the"
+        " accumulator, anything else waits for it.",
+        "LLVM GCNHazardRecognizer (gfx940 hazards of dot instructions: 3 wait states)",
+        _broken_chain,
+    ),
+)

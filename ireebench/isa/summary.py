@@ -1,0 +1,102 @@
+"""A kernel in one row: the columns that tables of sweeps, filters and comparisons use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from ireebench.isa.analysis import KernelAnalysis, analyse_file
+from ireebench.isa.classify import Kind, classify
+from ireebench.isa.lints import Finding, lint_kernel
+from ireebench.isa.parse import parse_assembly
+
+Figure = int | str | tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSummary:
+    """One kernel's figures; None where they are not known.
+
+    `vgpr` leaves AGPRs out. `occupancy` is waves a SIMD, `limited_by` the resource that sets it ("vgpr, lds").
+    `load_width_bytes` is the width a lane of the loads that carry most bytes of the hot loop (of the kernel when it has
+    no loop). `bytes_in_flight` is bytes a lane outstanding when the hot loop first waits. Instruction counts are static,
+    over the whole kernel; `dot`, `packed`, `mfma`, `convert` are counts in the hot loop. `lints` are ids.
+    """
+
+    name: str
+    target: str
+    vgpr: int | None
+    agpr: int | None
+    sgpr: int | None
+    lds_bytes: int | None
+    scratch_bytes: int | None
+    vgpr_spills: int | None
+    occupancy: int | None
+    limited_by: str | None
+    load_width_bytes: int | None
+    bytes_in_flight: int | None
+    dpp: int
+    bpermute: int
+    swizzle: int
+    permlane: int
+    barriers: int
+    dot: int
+    packed: int
+    mfma: int
+    convert: int
+    instructions: int
+    loops: int
+    loop: str | None
+    lints: tuple[str, ...]
+
+    def figures(self) -> Mapping[str, Figure]:
+        """The figures by name, for filters and comparisons."""
+        return asdict(self)
+
+
+def summarise(text: str, target: str | None = None) -> tuple[KernelSummary, ...]:
+    """Summarises each kernel of an assembly file's text; `target` overrides the one that the file names."""
+    return tuple(summary_of(kernel, lint_kernel(kernel)) for kernel in analyse_file(parse_assembly(text), target))
+
+
+def summary_of(kernel: KernelAnalysis, findings: tuple[Finding, ...]) -> KernelSummary:
+    """The row of a kernel that has been taken apart."""
+    resources, occupancy, hot, mix = kernel.resources, kernel.occupancy, kernel.hot_loop, kernel.mix
+    inside = hot.mix if hot else mix
+    return KernelSummary(
+        name=kernel.kernel.name,
+        target=kernel.target,
+        vgpr=resources.vgpr,
+        agpr=resources.agpr,
+        sgpr=resources.sgpr,
+        lds_bytes=resources.lds_bytes,
+        scratch_bytes=resources.scratch_bytes,
+        vgpr_spills=resources.vgpr_spills,
+        occupancy=occupancy.waves if occupancy else None,
+        limited_by=occupancy.limit_text if occupancy else None,
+        load_width_bytes=load_width(kernel),
+        bytes_in_flight=hot.bytes_in_flight if hot else None,
+        dpp=mix["dpp"],
+        bpermute=mix[Kind.BPERMUTE],
+        swizzle=mix[Kind.SWIZZLE],
+        permlane=mix[Kind.PERMLANE],
+        barriers=mix[Kind.BARRIER],
+        dot=inside[Kind.DOT],
+        packed=inside[Kind.PACKED],
+        mfma=inside[Kind.MFMA],
+        convert=inside[Kind.CONVERT],
+        instructions=mix["instructions"],
+        loops=len(kernel.loops),
+        loop=hot.string if hot else None,
+        lints=tuple(dict.fromkeys(f.id for f in findings)),
+    )
+
+
+def load_width(kernel: KernelAnalysis) -> int | None:
+    """Width in bytes a lane of the vector loads that carry most bytes; None when there are none."""
+    bytes_by_width: dict[int, int] = {}
+    for i in kernel.hot_instructions:
+        found = classify(i.mnemonic)
+        if found.vector_load and found.width_bytes:
+            bytes_by_width[found.width_bytes] = bytes_by_width.get(found.width_bytes, 0) + found.width_bytes
+    return max(bytes_by_width, key=lambda w: (bytes_by_width[w], w)) if bytes_by_width else None
