@@ -43,7 +43,7 @@ def create(op: str, selection: Selection, space: Space, measure: MeasureChoice, 
     import tempfile
 
     from ireebench.cli.progress import SweepProgress
-    from ireebench.cli.sweep_run import cache_folder
+    from ireebench.compiler.cache import default_cache
     from ireebench.compiler.driver import Compiler, default_jobs
     from ireebench.sweep.bundle import create_bundle
     from ireebench.sweep.bundle_work import compile_work
@@ -51,7 +51,7 @@ def create(op: str, selection: Selection, space: Space, measure: MeasureChoice, 
     request = make_remote_request(op, selection, space, measure)
     with (
         tempfile.TemporaryDirectory() as scratch,
-        Compiler(cache_folder(), jobs=jobs or default_jobs()) as compiler,
+        Compiler(default_cache(), jobs=jobs or default_jobs()) as compiler,
         SweepProgress() as progress,
     ):
         work = compile_work(request, compiler, Path(scratch), progress)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
-import platformdirs
 
 from ireebench.cli.output import Output, write_file
 from ireebench.cli.progress import SweepProgress
 from ireebench.cli.sweep_options import Place
+from ireebench.compiler.cache import default_cache
 from ireebench.compiler.driver import Compiler, default_jobs
 from ireebench.measure.client import run_job
 from ireebench.outcome import Status
@@ -40,18 +39,13 @@ def count(request: Request, output: Output) -> None:
     output.emit(table, document)
 
 
-def cache_folder() -> Path:
-    """Where compiled artifacts are kept between sweeps."""
-    return Path(platformdirs.user_cache_dir("ireebench", appauthor=False)) / "compiled"
-
-
 def run(request: Request, place: Place, top: int, output: Output) -> None:
     """Runs the sweep, prints its tables and writes its files. Ctrl-C keeps what is done and says how to go on."""
     place.prepare()
     jobs = place.jobs or default_jobs()
     with (
         Store.open(place.db, create=True) as store,
-        Compiler(cache_folder(), jobs=jobs) as compiler,
+        Compiler(default_cache(), jobs=jobs) as compiler,
         SweepProgress(quiet=place.quiet) as progress,
     ):
         tools = Tools(store, compiler, run_job, place.out / "work", progress)

@@ -8,9 +8,12 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
+import platform
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,7 @@ from ireebench.measure.device import describe
 from ireebench.measure.job import Entry, Group, Job
 from ireebench.measure.result import EntryResult
 from ireebench.measure.results_file import ResultsWriter
+from ireebench.measure.timers.table import resolve
 
 CAMPAIGN = "campaign.json"
 MANIFEST = "manifest.json"
@@ -93,7 +97,8 @@ def placed(campaign: Campaign, folder: Path, problems: frozenset[str] | None) ->
 def run_bundle(campaign: Campaign, work: Path, out: Path) -> list[Path]:
     """Runs a placed campaign; returns the result files. What was measured is written even when it is interrupted."""
     info = describe(campaign.device)
-    environment = {"device": asdict(info), "campaign": {"timer": campaign.timer, "processes": campaign.processes}}
+    campaign = replace(campaign, timer=resolve(campaign.timer, campaign.device))
+    environment = {"device": asdict(info), "versions": _versions(), "timer": campaign.timer}
     total = sum(len(g.entries) for g in campaign.groups)
     done = 0
     with ResultsWriter(out, environment) as writer:
@@ -104,6 +109,15 @@ def run_bundle(campaign: Campaign, work: Path, out: Path) -> list[Path]:
                 note = f": {result.entry} {result.failure.status} {result.failure.reason}" if result.failure else ""
                 print(f"{done} results ({total} entries in the search){note}", file=sys.stderr, flush=True)  # noqa: T201
     return writer.paths
+
+
+def _versions() -> dict[str, str | None]:
+    """What a figure depends on beside the device."""
+    return {
+        "iree-base-runtime": version("iree-base-runtime"),
+        "python": platform.python_version(),
+        "host": f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()} {platform.release().split('-')[0]}",
+    }
 
 
 def _run_job(job: Job, folder: Path) -> Iterator[EntryResult]:

@@ -24,11 +24,9 @@ from ireebench.store.trial import Environment, Trial
 from ireebench.sweep.environment import current_environment, identity
 from ireebench.sweep.stages import Compiled, MeasureWork, store_results
 
-# What a measuring machine needs of the package; `problems` without its catalogue.
-_CARRIED = (
-    "__init__.py", "py.typed", "errors.py", "outcome.py", "procs.py", "variants.py",
-    "problems/__init__.py", "problems/problem.py", "problems/dtypes.py", "problems/check.py", "problems/ops", "measure",
-)  # fmt: skip
+# What a measuring machine needs of the package.
+_CARRIED = ("__init__.py", "py.typed", "errors.py", "outcome.py", "procs.py", "targets.py", "problems", "measure")
+_LEFT_OUT = ("__pycache__", "data")
 
 _RUN = '''"""Measures this bundle: python3 run.py [--device cuda://0]. Needs iree-base-runtime, numpy and ml_dtypes."""
 
@@ -89,7 +87,7 @@ def _write(work: MeasureWork, folder: Path) -> None:
         source, target = package / name, folder / "ireebench" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "published"))
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns(*_LEFT_OUT))
         else:
             shutil.copyfile(source, target)
 
