@@ -17,6 +17,7 @@ from ireebench.measure.bundle import CAMPAIGN, MANIFEST, TRIALS, campaign_docume
 from ireebench.measure.job import Group
 from ireebench.measure.result import EntryResult
 from ireebench.measure.results_file import read_results
+from ireebench.outcome import Status
 from ireebench.store import codec
 from ireebench.store.database import Store
 from ireebench.store.documents import trial_document, trial_from
@@ -161,9 +162,9 @@ def _environment(data: Any) -> Environment:
 def _store(
     trials: dict[str, Trial], results: Iterator[EntryResult], environment: Environment, store: Store
 ) -> Iterator[bool]:
-    """Stores results under keys of the machine that measured them; yields whether each has samples."""
+    """Stores results under keys of the machine that measured them; yields whether each was measured."""
     place = store.put_environment(environment)
     here = identity(environment)
     placed = {key: replace(t, key=codec.digest(f"{key} {here}"), environment=place) for key, t in trials.items()}
-    for result in store_results(placed, results, place, store):
-        yield bool(result.runs)
+    for trial in store_results(placed, results, place, store):
+        yield trial.status is Status.OK
