@@ -88,7 +88,7 @@ VARIANTS: dict[str, Variant] = {
     for v in (
         Variant("default", ("native", "split_attr", "generic"), False, "ballot", False, "stock IREE, no help at all"),
         Variant(
-            "vd", ("native", "rows", "collapse", "inner_pad"), False, "ballot", True, "VectorDistribute, one kernel"
+            "vd", ("native", "collapse", "rows", "inner_pad"), False, "ballot", True, "VectorDistribute, one kernel"
         ),
         Variant(
             "vd_split",
@@ -100,7 +100,7 @@ VARIANTS: dict[str, Variant] = {
         ),
         Variant(
             "vd_shuffle",
-            ("native", "rows", "collapse", "inner_pad"),
+            ("native", "collapse", "rows", "inner_pad"),
             False,
             "shuffle",
             True,

@@ -1,0 +1,61 @@
+"""Layouts as IREE attributes, built with the compiler's Python bindings: no attribute is put together from strings."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from ireebench.ir.layout import Layout
+
+
+def _ints(values: tuple[int, ...]) -> Any:
+    from iree.compiler import ir
+
+    i64 = ir.IntegerType.get_signless(64)
+    return ir.ArrayAttr.get([ir.IntegerAttr.get(i64, v) for v in values])
+
+
+def _basis(counts: tuple[int, ...]) -> Any:
+    """A basis: how many along each dimension, and which dimension of the iteration space each belongs to."""
+    from iree.compiler import ir
+
+    return ir.ArrayAttr.get([_ints(counts), _ints(tuple(range(len(counts))))])
+
+
+def compilation_info(layout: Layout) -> Any:
+    """`layout` as an `#iree_codegen.compilation_info` attribute; call it inside an MLIR context."""
+    from iree.compiler import ir
+    from iree.compiler.dialects import iree_codegen, iree_gpu
+
+    lowering = iree_gpu.LoweringConfigAttr.get(
+        ir.DictAttr.get(
+            {
+                "workgroup": _ints(layout.workgroup),
+                "partial_reduction": _ints(layout.partial_reduction),
+                "thread": _ints(layout.thread),
+                "subgroup_basis": _basis(layout.subgroup_basis),
+                "lane_basis": _basis(layout.lane_basis),
+            }
+        )
+    )
+    hints = None
+    if layout.waves_per_eu is not None:
+        waves = ir.DictAttr.get({"amdgpu-waves-per-eu": ir.StringAttr.get(str(layout.waves_per_eu))})
+        hints = ir.DictAttr.get({"llvm_func_attrs": waves})
+    translation = iree_codegen.TranslationInfoAttr.get(
+        iree_gpu.PipelineAttr.get(iree_gpu.LoweringPipeline.VectorDistribute),
+        None,
+        [layout.threads, 1, 1],
+        layout.subgroup_size,
+        hints,
+    )
+    return iree_codegen.CompilationInfoAttr.get(lowering, translation)
+
+
+@cache
+def compilation_info_text(layout: Layout) -> str:
+    """`layout` as the text of a `compilation_info` attribute, for the attribute route."""
+    from iree.compiler import ir
+
+    with ir.Context():
+        return str(compilation_info(layout))

@@ -1,0 +1,33 @@
+"""A candidate becomes a program: MLIR, a tuning spec where the form needs one, flags, and what the dumps must show."""
+
+from __future__ import annotations
+
+from ireebench.candidate import Candidate
+from ireebench.ir import argcompare
+from ireebench.ir.flags import flags_of
+from ireebench.ir.layout import Layout, argcompare_layouts
+from ireebench.ir.program import Program
+from ireebench.ir.specs import spec_text
+from ireebench.ir.templates import render
+
+
+def layouts_of(candidate: Candidate) -> tuple[Layout, ...]:
+    """The layout of each configured dispatch, in order; empty where the compiler chooses."""
+    return argcompare_layouts(candidate)
+
+
+def build_program(candidate: Candidate, function: str | None = None) -> Program:
+    """The program of `candidate`: its function is called after the op unless `function` says otherwise. Pure."""
+    name = function or candidate.problem.op
+    layouts = layouts_of(candidate)
+    # IREE drops the op's own compilation_info when it splits the op: there the configuration can only come from a spec.
+    by_spec = candidate.form.name == "split_attr"
+    values = argcompare.template_values(candidate, name, () if by_spec else layouts)
+    return Program(
+        candidate=candidate,
+        function=name,
+        mlir=render(argcompare.template_name(candidate), values),
+        spec=spec_text(layouts) if by_spec and layouts else None,
+        flags=flags_of(candidate),
+        asked=tuple(layout.asked for layout in layouts),
+    )

@@ -1,0 +1,37 @@
+"""Compiler flags that a candidate needs beyond its target's own."""
+
+from __future__ import annotations
+
+from ireebench.candidate import Candidate
+
+# Larger than any reduction: keeps a linalg.generic argmax in one dispatch (IREE 3.13 splits from 131072 elements on).
+_NEVER_SPLIT = 2**62
+
+
+def split_flags(split: int) -> tuple[str, ...]:
+    """Flags that make IREE split a plain op into chunks of `split` elements, as the attribute on the op does."""
+    sizes = f"iree-dispatch-creation-set-split-reduction-sizes{{split-reduction-target-size={split}}}"
+    return (
+        "--iree-dispatch-creation-enable-split-reduction",
+        f"--iree-preprocessing-pass-pipeline=builtin.module({sizes})",
+    )
+
+
+def flags_of(candidate: Candidate) -> tuple[str, ...]:
+    """The flags of `candidate`, in order."""
+    match candidate.variant.name, candidate.form.name:
+        case "default", "split_attr":
+            return ("--iree-dispatch-creation-enable-split-reduction",)
+        case "ukernel", _:
+            return (
+                "--iree-rocm-enable-ukernels=all",
+                f"--iree-dispatch-creation-split-argmax-threshold={_NEVER_SPLIT}",
+            )
+        case "generic", _ if candidate.config.st is not None:
+            return (
+                "--iree-dispatch-creation-split-argmax-threshold=1",
+                f"--iree-dispatch-creation-split-argmax-tile-size={candidate.config.st}",
+            )
+        case "generic", _:
+            return (f"--iree-dispatch-creation-split-argmax-threshold={_NEVER_SPLIT}",)
+    return ()
