@@ -51,15 +51,16 @@ def read_rocmasm(text: str) -> Iterator[Registers]:
 
 def read_ptx(text: str) -> Iterator[Registers]:
     """Every kernel of a PTX file. PTX has virtual registers: how many a kernel needs is not told."""
-    shared = sum(int(n) for n in re.findall(r"^\.shared .*?\.b8 \w+\[(\d+)\];", text, re.MULTILINE))
+    shared = sum(int(n) for n in re.findall(r"^\.shared .*?\.b8\s+\w+\[(\d+)\];", text, re.MULTILINE))
     starts = list(re.finditer(r"^\.visible \.entry ([\w$]+)\(", text, re.MULTILINE))
     for start, end in zip(starts, [*(s.start() for s in starts[1:]), len(text)], strict=True):
         body = text[start.end() : end]
-        local = sum(int(n) for n in re.findall(r"\.local .*?\.b8 \w+\[(\d+)\];", body))
-        inner = sum(int(n) for n in re.findall(r"\.shared .*?\.b8 \w+\[(\d+)\];", body))
-        # Shared memory at file level belongs to the only kernel; with several kernels it cannot be told whose it is.
-        owner = shared if len(starts) == 1 else None if shared else 0
-        yield Registers(start[1], lds_bytes=None if owner is None else owner + inner, scratch_bytes=local)
+        local = sum(int(n) for n in re.findall(r"\.local .*?\.b8\s+\w+\[(\d+)\];", body))
+        inner = sum(int(n) for n in re.findall(r"\.shared .*?\.b8\s+\w+\[(\d+)\];", body))
+        # Told is only what is declared with a size: IREE's dynamic shared memory gets one at launch, and a declaration
+        # at file level with several kernels does not say whose it is.
+        untold = "__dynamic_shared_memory__" in body or (shared and len(starts) > 1)
+        yield Registers(start[1], lds_bytes=None if untold else shared + inner, scratch_bytes=local)
 
 
 READERS = {".rocmasm": read_rocmasm, ".ptx": read_ptx}
