@@ -88,7 +88,7 @@ def match_names(pattern_list: str, ids: Sequence[str], hint: str = "ireebench mo
     for name in names:
         found = _match(name.lower(), ids)
         if not found:
-            raise UnknownNameError("model", name, _nearest(name.lower(), ids), hint)
+            raise UnknownNameError("model", name, nearest_models(name.lower(), ids), hint)
         wanted.update(found)
     return tuple(i for i in ids if i in wanted)
 
@@ -103,7 +103,7 @@ def _match(name: str, ids: Sequence[str]) -> list[str]:
     return [i for i in ids if i.startswith(f"{name}-")]
 
 
-def _nearest(name: str, ids: Sequence[str]) -> list[str]:
+def nearest_models(name: str, ids: Sequence[str]) -> list[str]:
     """The ids of three models whose name, or a prefix of it that would match, is closest."""
 
     def closeness(candidate: str) -> float:
