@@ -1,0 +1,160 @@
+"""`ireebench ceiling`: measures the streaming-read ceiling of a device and keeps it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ireebench.cli import options
+from ireebench.cli.output import Output
+from ireebench.errors import MissingToolError, UsageError
+from ireebench.report.table import Column, Table
+
+if TYPE_CHECKING:
+    from ireebench.measure.ceiling import CeilingTable
+
+_UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
+_LARGEST_ON_CPU = 512 * 1024**2
+
+_COLUMNS = (
+    Column("size KiB", 0),
+    Column("cache"),
+    Column("GB/s", 1),
+    Column("median us", 3),
+    Column("q1 us", 3),
+    Column("q3 us", 3),
+    Column("workgroups"),
+    Column("threads"),
+    Column("loads"),
+    Column("unroll"),
+    Column("walk"),
+    Column("copies"),
+    Column("tried"),
+)
+
+
+def parse_sizes(text: str) -> tuple[int, ...]:
+    """Sizes in bytes from "64K,1M,4G"; raises UsageError that names the wrong one."""
+    sizes = []
+    for part in text.split(","):
+        match = re.fullmatch(r"(\d+)([KMG]?)(?:i?B)?", part.strip(), re.IGNORECASE)
+        size = int(match.group(1)) * _UNITS[match.group(2).upper()] if match else 0
+        if size < 64:
+            raise UsageError(f"--sizes: '{part.strip()}' is no size of 64 bytes or more; write 64K, 1M or 4G")
+        sizes.append(size)
+    return tuple(sizes)
+
+
+def as_table(table: CeilingTable) -> Table:
+    """A ceiling for a person; the launch floor is the first row."""
+    floor = table.floor_ns
+    rows: list[tuple[str | float | None, ...]] = []
+    if floor is not None:
+        rows.append((0.0, "empty kernel", None, floor / 1e3, *([None] * 9)))
+    for r in table.rows:
+        times = (r.median_ns / 1e3, r.q1_ns / 1e3, r.q3_ns / 1e3)
+        how = (r.reader.grid, r.reader.block, r.reader.loads, r.reader.unroll, r.reader.walk, r.copies, r.tried)
+        rows.append((r.size_bytes / 1024, r.cache, r.gb_per_s, *times, *how))
+    return Table(_COLUMNS, tuple(rows), f"{table.device}: streaming read, timer {table.timer}")
+
+
+@click.command(
+    epilog=options.examples(
+        "ireebench ceiling",
+        "ireebench ceiling --device cuda://0 --sizes 1M,64M,512M --budget 20",
+        "ireebench ceiling --device local-task --format json -o ceiling.json",
+    )
+)
+@click.option("--device", default="auto", show_default=True, help="Device URI: cuda://0, hip://0, local-task.")
+@click.option("--sizes", metavar="SIZE[,SIZE...]", help="Buffer sizes, such as 64K,1M,4G; default: 64K to 4G.")
+@click.option("--timer", default="auto", show_default=True, help="The timer; 'auto' takes the best that is usable.")
+@click.option(
+    "--budget", type=click.FloatRange(min=1.0), default=90.0, show_default=True, help="Seconds to spend, about."
+)
+@click.option("--stored", is_flag=True, help="Print the stored ceiling of the device; measure nothing.")
+@options.output
+def command(output: Output, device: str, sizes: str | None, timer: str, budget: float, stored: bool) -> None:
+    """Measure how fast a device can read memory at all, hot and cold, and the time of an empty kernel.
+
+    The result is stored for the device and is the denominator of every percentage. Measuring again keeps the faster
+    figure of each size.
+    """
+    from ireebench.measure import ceiling
+    from ireebench.measure.device import auto_device, describe
+
+    wanted = parse_sizes(sizes) if sizes else None
+    try:
+        uri = auto_device() if device == "auto" else device
+        info = describe(uri)
+    except ValueError as e:
+        raise UsageError(f"--device: {e}") from e
+    path = ceiling.ceiling_file(info.name)
+    if stored:
+        output_table(output, _stored(path, info.name, uri))
+        return
+    table = _measure(uri, timer, wanted or _default_sizes(info.driver), budget)
+    earlier = _earlier(path)
+    if earlier is not None and (earlier.device, earlier.timer) == (table.device, table.timer):
+        table = earlier.merge(table)
+    ceiling.save(table, path)
+    click.echo(f"stored in {path}", err=True)
+    output_table(output, table)
+
+
+def output_table(output: Output, table: CeilingTable) -> None:
+    """Prints a ceiling in the user's format."""
+    document = json.loads(json.dumps(table.to_json()))
+    document.pop("schema_version")
+    output.emit(as_table(table), document)
+
+
+def _default_sizes(driver: str) -> tuple[int, ...]:
+    from ireebench.measure.ceiling import DEFAULT_SIZES
+
+    on_cpu = driver.startswith("local")
+    return tuple(s for s in DEFAULT_SIZES if not on_cpu or s <= _LARGEST_ON_CPU)
+
+
+def _earlier(path: Path) -> CeilingTable | None:
+    from ireebench.measure import ceiling
+
+    try:
+        return ceiling.load(path)
+    except ValueError as e:
+        click.echo(f"warning: {e}; it is replaced", err=True)
+        return None
+
+
+def _stored(path: Path, name: str, uri: str) -> CeilingTable:
+    found = _earlier(path)
+    if found is None:
+        raise MissingToolError(f"no ceiling is stored for {name}: measure it with ireebench ceiling --device {uri}")
+    return found
+
+
+def _measure(uri: str, timer: str, sizes: tuple[int, ...], budget: float) -> CeilingTable:
+    from ireebench.measure import ceiling
+    from ireebench.measure.timers import table as timers
+
+    try:
+        name = timers.resolve(timer, uri)
+    except LookupError as e:
+        raise MissingToolError(str(e)) from e
+    if timers.find_timer(name).whole_process or name == "hal":
+        name = "batched" if not uri.startswith("local") else "host"
+        click.echo(f"timer {name}: a ceiling is timed in this process", err=True)
+    if reason := timers.missing(name, uri):
+        raise MissingToolError(reason)
+
+    def report(row: ceiling.CeilingRow) -> None:
+        size = f"{row.size_bytes / 1024:,.0f} KiB"
+        click.echo(f"{size:>14} {row.cache:<4} {row.gb_per_s:8.1f} GB/s  ({row.tried} readers tried)", err=True)
+
+    try:
+        return ceiling.sweep_ceiling(uri, timers.load(name), sizes, budget, report)
+    except (RuntimeError, ValueError) as e:
+        raise MissingToolError(f"the ceiling of {uri} could not be measured: {e}") from e
