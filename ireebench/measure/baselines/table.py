@@ -57,6 +57,13 @@ BASELINES: dict[str, BaselineRow] = {
         BaselineRow("torch_compile", f"{_HERE}.torch_", "torch", _ARG, _ALL, "torch.compile of torch.max"),
         BaselineRow("torch_mv", f"{_HERE}.torch_", "torch", _GEMV, _ALL, "torch.mv, or torch.matmul for a batch"),
         BaselineRow("torch_linear", f"{_HERE}.torch_", "torch", _GEMV, _ALL, "torch.nn.functional.linear"),
+        BaselineRow("cub_device", f"{_HERE}.cub", "cub", _ARG, ("cuda",), "cub::DeviceReduce, value and index apart"),
+        BaselineRow("cub_segmented", f"{_HERE}.cub", "cub", _ARG, ("cuda",), "cub::DeviceSegmentedReduce"),
+        BaselineRow("cub_segmented_offsets", f"{_HERE}.cub", "cub", _ARG, ("cuda",), "the same, offsets in memory"),
+        BaselineRow("cub_segmented_fixed", f"{_HERE}.cub", "cub", _ARG, ("cuda",), "the same, fixed segment size"),
+        BaselineRow("hipcub_device", f"{_HERE}.cub", "hipcub", _ARG, ("hip",), "hipcub::DeviceReduce"),
+        BaselineRow("hipcub_segmented", f"{_HERE}.cub", "hipcub", _ARG, ("hip",), "hipcub::DeviceSegmentedReduce"),
+        BaselineRow("hipcub_segmented_offsets", f"{_HERE}.cub", "hipcub", _ARG, ("hip",), "the same, offsets in memory"),
     )
 }
 
