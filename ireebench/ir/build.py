@@ -5,15 +5,10 @@ from __future__ import annotations
 from ireebench.candidate import Candidate
 from ireebench.ir import argcompare
 from ireebench.ir.flags import flags_of
-from ireebench.ir.layout import Layout, argcompare_layouts
+from ireebench.ir.layout import layouts_of
 from ireebench.ir.program import Program
 from ireebench.ir.specs import spec_text
 from ireebench.ir.templates import render
-
-
-def layouts_of(candidate: Candidate) -> tuple[Layout, ...]:
-    """The layout of each configured dispatch, in order; empty where the compiler chooses."""
-    return argcompare_layouts(candidate)
 
 
 def build_program(candidate: Candidate, function: str | None = None) -> Program:

@@ -17,6 +17,13 @@ def split_flags(split: int) -> tuple[str, ...]:
     )
 
 
+def shipping_flags(candidate: Candidate) -> tuple[str, ...]:
+    """Flags that a user's own IR needs, which has no split attribute of ours, to become what the candidate is."""
+    if candidate.form.name == "split_attr" and candidate.config.st is not None:
+        return split_flags(candidate.config.st) if candidate.split_by_flags else ()
+    return flags_of(candidate)
+
+
 def flags_of(candidate: Candidate) -> tuple[str, ...]:
     """The flags of `candidate`, in order."""
     match candidate.variant.name, candidate.form.name:

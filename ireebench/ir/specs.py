@@ -2,14 +2,60 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ireebench.candidate import Candidate
+from ireebench.errors import UsageError
 from ireebench.ir.attributes import compilation_info
-from ireebench.ir.layout import Layout
+from ireebench.ir.flags import shipping_flags
+from ireebench.ir.layout import Layout, layouts_of
+from ireebench.ir.program import Program
 
 _ACTION = "apply_op_config"
 _ENTRY = "__kernel_config"  # the name that `tuning_spec_with_default_entrypoint` demands
+
+
+def emit_spec(programs: Iterable[Program]) -> str:
+    """The tuning spec that gives each program's configuration to a plain op, and in its header what else that needs.
+
+    Raises UsageError for a program that no spec can ship: one that the compiler configures, a form that rewrites the
+    IR, or a target that ignores specs.
+    """
+    candidates = [p.candidate for p in programs]
+    for candidate in candidates:
+        _refuse(candidate)
+    layouts = [layout for candidate in candidates for layout in layouts_of(candidate)]
+    return f"{_header(candidates)}{spec_text(layouts)}"
+
+
+def _refuse(candidate: Candidate) -> None:
+    if not candidate.form.ship.ships or candidate.form.name == "generic":
+        raise UsageError(
+            f"{candidate}: form '{candidate.form.name}' is IR that no model emits, so a tuning spec alone can't ship it; "
+            f"print it with: ireebench mlir"
+        )
+    if not layouts_of(candidate):
+        raise UsageError(f"{candidate}: nothing is configured, so there is nothing to put in a tuning spec")
+    if candidate.target.backend == "cuda":
+        raise UsageError(
+            f"{candidate}: IREE 3.13 ignores tuning specs on cuda; put the attribute on the op (ireebench mlir)"
+        )
+
+
+def _header(candidates: Sequence[Candidate]) -> str:
+    """What the spec is for, and the flags that each entry needs besides `--iree-codegen-tuning-spec-path`."""
+    lines = ["Tuning spec for IREE 3.13: iree-compile MODEL.mlir ... --iree-codegen-tuning-spec-path=THIS_FILE"]
+    for candidate in candidates:
+        lines.append(str(candidate))
+        flags = shipping_flags(candidate)
+        if flags:
+            lines.append(f"  needs {shlex.join(flags)}")
+        elif candidate.form.name == "split_attr":
+            attribute = f"iree_linalg_ext.split_reduction = [{candidate.config.st} : index]"
+            lines.append(f"  needs {{{attribute}}} on the op: no flag of IREE 3.13 asks for this split")
+    return "".join(f"// {line}\n" for line in lines)
 
 
 def spec_text(layouts: Iterable[Layout]) -> str:

@@ -222,7 +222,17 @@ GPU_FORMS: dict[str, tuple[Constraint, ...]] = {
         Constraint("has_rows", "rank 1 has no rows", lambda c: len(c.problem.shape) > 1),
         _DIVIDES,
     ),
-    "split_attr": (_ONE_SUBGROUP_A_ROW, _ROWS_FOR_SUBGROUPS, _SPLIT_DIVIDES, _SECOND_DIVIDES),
+    "split_attr": (
+        Constraint(
+            "spec_is_read",
+            "form 'split_attr' is configured by a tuning spec, which IREE 3.13 ignores on {t.name}",
+            lambda c: c.target.backend == "hip",
+        ),
+        _ONE_SUBGROUP_A_ROW,
+        _ROWS_FOR_SUBGROUPS,
+        _SPLIT_DIVIDES,
+        _SECOND_DIVIDES,
+    ),
     "two_stage": (_ONE_ROW_A_WORKGROUP, _SPLIT_DIVIDES, _SECOND_DIVIDES, _GRID),
     "inner_pad": (_ONE_ROW_A_WORKGROUP, _NEEDS_PADDING, _GRID),
 }

@@ -49,7 +49,7 @@ def refused_trial(refused: Refused, environment: int) -> Trial:
         variant=candidate.variant.name,
         baseline=None,
         form=candidate.form.name,
-        ship=candidate.form.ship,
+        ship=candidate.ship,
         config=candidate.config,
         status=Status.REJECTED,
         stage=Stage.PLANNED,
