@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 
 from ireebench.isa.analysis import KernelAnalysis, analyse_file
 from ireebench.isa.classify import Kind, classify
-from ireebench.isa.lints import Finding, lint_kernel
+from ireebench.isa.flight import bytes_in_flight, load_waits
+from ireebench.isa.lints import lint_kernel
+from ireebench.isa.lints.base import Finding
 from ireebench.isa.parse import parse_assembly
 
 Figure = int | str | tuple[str, ...] | None
@@ -18,9 +20,9 @@ class KernelSummary:
     """One kernel's figures; None where they are not known.
 
     `vgpr` leaves AGPRs out. `occupancy` is waves a SIMD, `limited_by` the resource that sets it ("vgpr, lds").
-    `load_width_bytes` is the width a lane of the loads that carry most bytes of the hot loop (of the kernel when it has
-    no loop). `bytes_in_flight` is bytes a lane outstanding when the hot loop first waits. Instruction counts are static,
-    over the whole kernel; `dot`, `packed`, `mfma`, `convert` are counts in the hot loop. `lints` are ids.
+    `load_width_bytes` is the width a lane of the loads that carry most bytes of the hot loop (of the kernel when it
+    has no loop). `bytes_in_flight` is bytes a lane outstanding at its first wait. Instruction counts are
+    static, over the whole kernel; `dot`, `packed`, `mfma`, `convert` count in the hot loop. `lints` are ids.
     """
 
     name: str
@@ -54,6 +56,9 @@ class KernelSummary:
         return asdict(self)
 
 
+FIGURES: tuple[str, ...] = tuple(f.name for f in fields(KernelSummary))
+
+
 def summarise(text: str, target: str | None = None) -> tuple[KernelSummary, ...]:
     """Summarises each kernel of an assembly file's text; `target` overrides the one that the file names."""
     return tuple(summary_of(kernel, lint_kernel(kernel)) for kernel in analyse_file(parse_assembly(text), target))
@@ -63,6 +68,7 @@ def summary_of(kernel: KernelAnalysis, findings: tuple[Finding, ...]) -> KernelS
     """The row of a kernel that has been taken apart."""
     resources, occupancy, hot, mix = kernel.resources, kernel.occupancy, kernel.hot_loop, kernel.mix
     inside = hot.mix if hot else mix
+    waits = hot.waits if hot else load_waits(kernel.kernel.instructions, kernel.target, loop=False)
     return KernelSummary(
         name=kernel.kernel.name,
         target=kernel.target,
@@ -75,7 +81,7 @@ def summary_of(kernel: KernelAnalysis, findings: tuple[Finding, ...]) -> KernelS
         occupancy=occupancy.waves if occupancy else None,
         limited_by=occupancy.limit_text if occupancy else None,
         load_width_bytes=load_width(kernel),
-        bytes_in_flight=hot.bytes_in_flight if hot else None,
+        bytes_in_flight=bytes_in_flight(waits),
         dpp=mix["dpp"],
         bpermute=mix[Kind.BPERMUTE],
         swizzle=mix[Kind.SWIZZLE],
