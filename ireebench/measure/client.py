@@ -172,8 +172,8 @@ class _Run:
         self._write([(item, failure), *((i, failure) for i in lost if i != item)])
 
     def _abandon(self, failure: Failure) -> None:
-        """Books the same outcome for everything that is left."""
-        self._write([(Item(key, "load"), failure) for key in self._pending()])
+        """Gives everything that is left the same outcome; not journalled, so that a later run tries again."""
+        self._progress.failures |= dict.fromkeys(self._pending(), failure)
 
     def _write(self, outcomes: list[tuple[Item, Failure]]) -> None:
         book = Journal(self.folder)

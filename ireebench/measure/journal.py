@@ -42,17 +42,17 @@ class Item:
 
     def __str__(self) -> str:
         where = f" ({self.cache}, round {self.round})" if self.phase == "round" else ""
-        return f"{PHASE_WORDS[self.phase]} {self.entry}{where}"
+        return f"{PHASE_WORDS[self.phase]}{where}"
 
 
 PHASE_WORDS: dict[Phase, str] = {
-    "prepare": "making the inputs of",
-    "load": "loading",
-    "check": "checking",
-    "warmup": "warming up",
-    "round": "timing",
-    "recheck": "checking again after timing",
-    "close": "closing",
+    "prepare": "making the inputs",
+    "load": "loading it",
+    "check": "checking it",
+    "warmup": "warming it up",
+    "round": "timing it",
+    "recheck": "checking it again after timing",
+    "close": "closing it",
 }
 
 

@@ -73,8 +73,13 @@ class Progress:
 
 
 def read(folder: Path) -> Progress:
-    """The progress of a job's folder; empty when it has not begun."""
-    return of(journal.read(folder))
+    """The progress of a job's folder; empty when it has not begun.
+
+    What was unavailable is looked for again: it may have been installed since.
+    """
+    progress = of(journal.read(folder))
+    progress.failures = {k: f for k, f in progress.failures.items() if f.status is not Status.UNAVAILABLE}
+    return progress
 
 
 def of(events: Iterable[Event]) -> Progress:

@@ -62,7 +62,7 @@ class Worker:
 
     def run(self) -> None:
         """Goes through all groups."""
-        self._journal.write("session", pid=os.getpid(), device=asdict(describe(self._job.device)))
+        self._journal.write("session", pid=os.getpid(), device=self._job.device)
         with self._timer.session(self._job.device):
             for number, group in enumerate(self._job.groups):
                 if any(not self._progress.over(e.key) for e in group.entries):
@@ -192,6 +192,10 @@ class GroupRun:
             self._loaded[entry.key] = self._baseline(entry.baseline) if entry.baseline else self._artifact(entry)
 
     def _refusal(self, name: str) -> Failure | None:
+        timer = self._worker.job.timer
+        if not timers.find_timer(timer).baselines:
+            reason = f"timer {timer} sees the dispatches of IREE modules only; --timer host times baselines too"
+            return Failure(Status.REJECTED, reason)
         return baselines.refusal(name, self._problem, self._worker.job.device)
 
     def _baseline(self, name: str) -> Runnable:
@@ -350,6 +354,8 @@ def _lock(folder: Path) -> IO[bytes]:
 
 def _unusable(job: Job) -> str | None:
     """None when this process can measure the job; else what is missing."""
+    if kind_of(job.device) != "cpu":
+        describe(job.device)  # raises where there is no such device
     return timers.missing(job.timer, job.device) or timers.refuses(job.timer, job.protocol.cache)
 
 

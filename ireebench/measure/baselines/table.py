@@ -63,7 +63,9 @@ BASELINES: dict[str, BaselineRow] = {
         BaselineRow("cub_segmented_fixed", f"{_HERE}.cub", "cub", _ARG, ("cuda",), "the same, fixed segment size"),
         BaselineRow("hipcub_device", f"{_HERE}.cub", "hipcub", _ARG, ("hip",), "hipcub::DeviceReduce"),
         BaselineRow("hipcub_segmented", f"{_HERE}.cub", "hipcub", _ARG, ("hip",), "hipcub::DeviceSegmentedReduce"),
-        BaselineRow("hipcub_segmented_offsets", f"{_HERE}.cub", "hipcub", _ARG, ("hip",), "the same, offsets in memory"),
+        BaselineRow(
+            "hipcub_segmented_offsets", f"{_HERE}.cub", "hipcub", _ARG, ("hip",), "the same, offsets in memory"
+        ),
     )
 }
 

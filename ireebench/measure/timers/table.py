@@ -17,7 +17,7 @@ class TimerRow:
     """A timer: where its class is, which kinds of device it serves, which cache policies, and what it reports.
 
     `whole_process`: a profiler wraps the worker's command line and its files are read afterwards; the worker itself
-    only launches.
+    only launches. `baselines`: it can time them too.
     """
 
     name: str
@@ -26,6 +26,7 @@ class TimerRow:
     summary: str
     cache: tuple[CachePolicy, ...] = ("hot", "cold")
     whole_process: bool = False
+    baselines: bool = True
 
 
 _TIMERS = "ireebench.measure.timers"
@@ -58,6 +59,7 @@ TIMERS: dict[str, TimerRow] = {
             ("cpu",),
             "each dispatch's time, from IREE's own profile of iree-benchmark-module; artifacts only",
             cache=("hot",),
+            baselines=False,
         ),
     )
 }

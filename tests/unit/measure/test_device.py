@@ -1,0 +1,62 @@
+"""Which devices are present, and what they are called."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ireebench.errors import MissingToolError
+from ireebench.measure import device
+
+
+def test_the_cpu_is_described_by_its_model_and_irees_own_workers() -> None:
+    info = device.describe("local-task")
+    assert (info.uri, info.driver) == ("local-task", "local-task")
+    assert info.cores == len(os.sched_getaffinity(0))
+    assert info.task_workers is not None
+    assert 1 <= info.task_workers <= (os.cpu_count() or 1)
+    assert device.task_workers("local-sync") == 1
+
+
+def test_the_model_is_read_as_the_kernel_tells_it(tmp_path: Path) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text("processor\t: 0\nmodel\t\t: 106\nmodel name\t: Example CPU @ 2.60GHz\n")
+    assert device.cpu_model(cpuinfo) == "Example CPU @ 2.60GHz"
+    assert device.cpu_model(tmp_path / "absent") == os.uname().machine
+
+
+def test_the_last_level_cache_is_the_largest_listed(tmp_path: Path) -> None:
+    for number, size in enumerate(["48K", "2M", "512K"]):
+        (tmp_path / f"index{number}").mkdir()
+        (tmp_path / f"index{number}" / "size").write_text(f"{size}\n")
+    assert device.last_level_cache_bytes(tmp_path) == 2 * 1024 * 1024
+    assert device.last_level_cache_bytes(tmp_path / "absent") is None
+
+
+def test_auto_is_the_cpu_where_nothing_better_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    present: dict[str, list[dict[str, object]]] = {"hip": [], "cuda": [], "cpu": [{}]}
+    monkeypatch.setattr(device, "devices_of", lambda kind: present[kind])
+    assert device.auto_device() == "local-task"
+    present["cuda"] = [{}]
+    assert device.auto_device() == "cuda://0"
+    present["hip"] = [{}]
+    assert device.auto_device() == "hip://0"
+
+
+def test_a_card_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        device, "devices_of", lambda kind: [{"name": "Card", "path": "GPU-1"}] if kind == "cuda" else []
+    )
+    assert device.describe("cuda://0").name == "Card"
+    assert device.describe("cuda://GPU-1").name == "Card"
+    with pytest.raises(MissingToolError, match="no device 'cuda://3'; cuda has 1"):
+        device.describe("cuda://3")
+    with pytest.raises(MissingToolError, match="ROCm"):
+        device.describe("hip://0")
+
+
+def test_a_driver_that_is_not_measured_on_is_refused() -> None:
+    with pytest.raises(ValueError, match="vulkan"):
+        device.kind_of("vulkan://0")
