@@ -9,8 +9,7 @@ from ireebench.space.config import Config
 from ireebench.targets import Target
 from ireebench.variants import Form, Ship, Variant
 
-
-# The largest tile that `split-reduction-target-size` gives an arg_compare in IREE 3.13; a larger one turns the split off.
+# The largest tile that `split-reduction-target-size` gives an arg_compare in IREE 3.13; above it nothing is split.
 _LARGEST_FLAG_SPLIT = 32_768
 
 
@@ -47,7 +46,7 @@ class Candidate:
     def split_by_flags(self) -> bool:
         """Whether IREE's flags can split a plain arg_compare into tiles of exactly ST elements.
 
-        At rank 1 the flag's pass falls back to a tile of its own choice; at higher ranks it takes the divisor asked for.
+        At rank 1 the flag's pass falls back to a tile of its own; at higher ranks it takes the divisor asked for.
         """
         st, problem = self.config.st, self.problem
         return st is not None and len(problem.shape) > 1 and problem.reduction % st == 0 and st <= _LARGEST_FLAG_SPLIT

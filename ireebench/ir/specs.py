@@ -33,8 +33,8 @@ def emit_spec(programs: Iterable[Program]) -> str:
 def _refuse(candidate: Candidate) -> None:
     if not candidate.form.ship.ships or candidate.form.name == "generic":
         raise UsageError(
-            f"{candidate}: form '{candidate.form.name}' is IR that no model emits, so a tuning spec alone can't ship it; "
-            f"print it with: ireebench mlir"
+            f"{candidate}: form '{candidate.form.name}' is IR that no model emits, so a tuning spec alone can't ship "
+            f"it; print it with: ireebench mlir"
         )
     if not layouts_of(candidate):
         raise UsageError(f"{candidate}: nothing is configured, so there is nothing to put in a tuning spec")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ireebench.candidate import Candidate
 from ireebench.problems.problem import Problem
+from ireebench.space.complete import complete
 from ireebench.space.config import Config
 from ireebench.space.constraints import Rejection, common_constraints, first_broken, form_constraints
 from ireebench.space.heuristics import preferred
@@ -62,14 +63,16 @@ def enumerate_space(
     """The candidates of a problem and variant on a target, in a fixed order.
 
     `limit` keeps that many accepted ones: a heuristic set first, then a sample drawn with `seed`. `config` tries that
-    one alone and `configs` those alone, in place of the grid.
+    one alone and `configs` those alone, in place of the grid and completed where they leave knobs out; a variant that
+    takes no configuration is there all the same, since the others are compared with it.
     """
-    if config is not None:
-        placed: Iterable[Candidate | Rejection] = [place_config(problem, variant, target, config)]
-    elif not variant.tuned:
+    place = Place(problem, variant, target)
+    placed: Iterable[Candidate | Rejection]
+    if not variant.tuned:
         placed = place_untuned(problem, variant, target)
     else:
-        tried = grid(Place(problem, variant, target)) if configs is None else configs
+        given = configs if config is None else (config,)
+        tried = grid(place) if given is None else (complete(place, c) for c in given)
         placed = [place_config(problem, variant, target, c) for c in dict.fromkeys(tried)]
     accepted: list[Candidate] = []
     rejected: list[Rejection] = []

@@ -91,28 +91,29 @@ def _tile(place: Place, config: Config) -> Values:
     return tuple(sorted({*powers_of_two(min(place.target.subgroup_size, most), most), *odd}))
 
 
-def _partials(place: Place, config: Config) -> int:
+def partials_of(place: Place, config: Config) -> int:
+    """Partial winners of a row after the first stage of a split; 1 where there is no split."""
     return math.ceil(place.problem.reduction / (config.st or place.problem.reduction))
 
 
 def _second_subgroups(place: Place, config: Config) -> Values:
     if not place.variant.split:
         return UNSET
-    return (1, *(n for n in (2, 4) if n * place.target.subgroup_size <= _partials(place, config)))
+    return (1, *(n for n in (2, 4) if n * place.target.subgroup_size <= partials_of(place, config)))
 
 
 def _second_thread(place: Place, config: Config) -> Values:
     if not place.variant.split:
         return UNSET
     lanes = (config.sg2 or 1) * place.target.subgroup_size
-    return (1, *(n for n in (2, 4) if n <= place.load_elements and n * lanes <= _partials(place, config)))
+    return (1, *(n for n in (2, 4) if n <= place.load_elements and n * lanes <= partials_of(place, config)))
 
 
 def _second_tile(place: Place, config: Config) -> Values:
     """All partial winners at once, or one load of every lane."""
     if not place.variant.split:
         return UNSET
-    count = next_power_of_two(_partials(place, config))
+    count = next_power_of_two(partials_of(place, config))
     load = (config.sg2 or 1) * place.target.subgroup_size * (config.th2 or 1)
     return tuple(sorted({min(count, load), min(count, load * 8)}))
 
