@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import platform
 import subprocess
@@ -20,13 +21,14 @@ from ireebench.compiler.flags import DUMP, MODULE, SPEC, VMFB, compiler_flags, f
 from ireebench.compiler.known_issues import explain
 from ireebench.compiler.spawner import Exit, HelperDiedError, Limits, Spawner
 from ireebench.errors import MissingToolError
+from ireebench.ir.batch import merge
 from ireebench.ir.program import Program
 from ireebench.outcome import Failure, Stage, Status
 
 STDERR = "stderr.txt"
 REPRODUCER = "reproducer.mlir"
 _STATUS = {Ending.TIMEOUT: Status.COMPILE_TIMEOUT}
-BATCH = 1  # programs a module: larger ones gain little and lose more when one fails (docs/compiling.md)
+BATCH = 8  # programs a module: larger ones gain little and lose more when one fails (docs/compiling.md)
 _MOST_OUTPUT = 1 << 20  # characters of the compiler's output that are searched: "see current operation" can be huge
 
 
@@ -167,7 +169,9 @@ class Compiler:
             waiting.setdefault(bucket, []).append(program)
             if len(waiting[bucket]) == self.batch:
                 yield tuple(waiting.pop(bucket))
-        yield from (tuple(rest) for rest in waiting.values())
+        for rest in waiting.values():  # too few for full modules: a share for each process
+            size = max(1, math.ceil(len(rest) / self.jobs))
+            yield from (tuple(rest[i : i + size]) for i in range(0, len(rest), size))
 
     def _compile_group(self, group: tuple[Program, ...]) -> list[Outcome]:
         """A group's outcomes. Should the exec helper be killed, what it was doing fails and the sweep goes on."""
@@ -222,8 +226,6 @@ class Compiler:
         IREE gives equal dispatches of two functions one name, the first's. A function that lacks a dispatch of its own
         is left to be compiled alone, so that a profiler's kernel names are never shared by two artifacts.
         """
-        from ireebench.ir.batch import merge
-
         mlir, names = merge(programs)
         flags = compiler_flags(programs[0].candidate.target, programs[0].flags, None)
         compiled = self.compile_source(Source(mlir, None, flags))
