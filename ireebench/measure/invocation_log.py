@@ -1,22 +1,18 @@
-"""What the worker launched, in order: what a whole-process timer attributes kernels by.
+"""What a worker launched, in order: what a whole-process timer attributes kernels by.
 
-A profiler around the worker sees kernels, not invocations. So the worker writes a line for each batch of invocations
-that it has launched: `invocations.jsonl` in the job's folder, first line the process id, then in launch order
-{"entry", "phase", "round", "cache", "count", "kernels"}. Standard library only.
+A profiler around the worker sees kernels, not invocations. The job's journal says which entry ran how often, phase by
+phase, in launch order; this module reads it as one log a worker process (a job whose worker died has several).
 """
 
 from __future__ import annotations
 
-import json
-import os
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import IO, Any, Literal, get_args
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
-from ireebench.measure.job import CachePolicy
+from ireebench.measure.job import CachePolicy, Job
+from ireebench.measure.journal import Event
 
-FILE_NAME = "invocations.jsonl"
-SCHEMA_VERSION = 1
 Phase = Literal["check", "warmup", "round"]
 
 
@@ -37,53 +33,57 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class InvocationLog:
-    """A log that was read: the worker's process id and its segments in launch order."""
+    """One worker's segments in launch order.
+
+    `interrupted` is the entry that the worker was launching when it failed or died: it launched more than is logged.
+    """
 
     pid: int
     segments: tuple[Segment, ...]
+    interrupted: str | None = None
 
 
-class InvocationWriter:
-    """Appends segments to a log. Write each one after its last invocation was waited for, not before."""
+def read_logs(job: Job, events: Sequence[Event]) -> tuple[InvocationLog, ...]:
+    """A log for each worker that the journal's events tell of, in order."""
+    kernels = {e.key: e.kernels for g in job.groups for e in g.entries}
+    logs: list[InvocationLog] = []
+    for event in events:
+        if event.name == "session":
+            logs.append(InvocationLog(int(event.data["pid"]), ()))
+            continue
+        item = event.item
+        if not logs or item is None or item.entry not in kernels:
+            continue
+        log = logs[-1]
+        open_entry = log.interrupted
+        if event.name == "begin" and item.phase != "load":
+            open_entry = item.entry
+        elif event.name in ("end", "failed") and item.entry == open_entry:
+            open_entry = None if event.name == "end" or item.phase in ("check", "recheck") else open_entry
+        added = _segments(event, kernels[item.entry])
+        logs[-1] = InvocationLog(log.pid, (*log.segments, *added), open_entry)
+    return tuple(log for log in logs if log.segments or log.interrupted)
 
-    def __init__(self, folder: Path) -> None:
-        self._file: IO[str] = (folder / FILE_NAME).open("w", encoding="utf-8")
-        self._line({"schema_version": SCHEMA_VERSION, "pid": os.getpid()})
 
-    def add(self, segment: Segment) -> None:
-        """Appends one segment; on disk when it returns, so that a crash loses nothing. Nothing for count 0."""
-        if segment.count:
-            self._line(asdict(segment))
-
-    def close(self) -> None:
-        """Closes the file."""
-        self._file.close()
-
-    def _line(self, data: dict[str, Any]) -> None:
-        self._file.write(json.dumps(data) + "\n")
-        self._file.flush()
-
-
-def read_log(path: Path) -> InvocationLog:
-    """Reads a log; a cut-off last line is left out. Raises ValueError that names file and line when it is no log."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    if not lines:
-        raise ValueError(f"{path}: empty: the worker ended before it launched anything")
-    segments: list[Segment] = []
-    pid = 0
-    for number, line in enumerate(lines, 1):
-        try:
-            data = json.loads(line)
-            if number == 1:
-                if data["schema_version"] != SCHEMA_VERSION:
-                    raise ValueError(f"schema_version {data['schema_version']}, this ireebench reads {SCHEMA_VERSION}")
-                pid = int(data["pid"])
-                continue
-            if data["phase"] not in get_args(Phase):
-                raise ValueError(f"phase '{data['phase']}'")
-            segments.append(Segment(**{**data, "kernels": tuple(data["kernels"])}))
-        except (KeyError, TypeError, ValueError) as e:
-            if number == len(lines) and number > 1 and isinstance(e, json.JSONDecodeError):
-                break
-            raise ValueError(f"{path}:{number}: no invocation log: {e}") from e
-    return InvocationLog(pid, tuple(segments))
+def _segments(event: Event, kernels: tuple[str, ...]) -> list[Segment]:
+    """What the work that an event reports had launched; empty for other events."""
+    item, data = event.item, event.data
+    if item is None:
+        return []
+    key = item.entry
+    match event.name, item.phase:
+        case ("end" | "failed", "check") if "launches" in data:
+            found = [Segment(key, "check", data["launches"], kernels)]
+        case ("end" | "failed", "recheck"):
+            found = [Segment(key, "check", 1, kernels)]
+        case ("end", "warmup"):
+            found = [Segment(key, "warmup", data["launches"], kernels, cache=item.cache or "hot")]
+        case ("end", "round"):
+            cache, number = item.cache or "hot", item.round or 0
+            found = [
+                Segment(key, "warmup", data.get("rewarm", 0), kernels, number, cache),
+                Segment(key, "round", data["launches"], kernels, number, cache),
+            ]
+        case _:
+            found = []
+    return [s for s in found if s.count]

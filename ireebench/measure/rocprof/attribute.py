@@ -47,7 +47,7 @@ def attribute(d: Dispatches, log: InvocationLog, timer: str, process: int) -> At
     told = [s for s in log.segments if s.kernels]
     untold = [s for s in log.segments if not s.kernels]
     for group in _groups(told):
-        found = _match(d, group)
+        found = _match(d, group, log.interrupted)
         if isinstance(found, str):
             failures.update({s.entry: _refused(found) for s in group})
             continue
@@ -109,8 +109,11 @@ def _groups(segments: list[Segment]) -> list[list[Segment]]:
     return list(groups.values())
 
 
-def _match(d: Dispatches, group: list[Segment]) -> Rows | str:
-    """The rows of the one stream that is exactly the group's sequence, in order; or why there is none."""
+def _match(d: Dispatches, group: list[Segment], interrupted: str | None) -> Rows | str:
+    """The rows of the one stream that is exactly the group's sequence, in order; or why there is none.
+
+    Where the worker was interrupted at an entry of the group, more of its dispatches may follow.
+    """
     code = {n: i for i, n in enumerate(d.names)}
     symbols = list(dict.fromkeys(kernel_name(k) for s in group for k in s.kernels))
     absent = [s for s in symbols if s not in code]
@@ -119,9 +122,10 @@ def _match(d: Dispatches, group: list[Segment]) -> Rows | str:
     expected = np.concatenate([np.tile([code[kernel_name(k)] for k in s.kernels], s.count) for s in group])
     ours = np.isin(d.name, [code[s] for s in symbols])
     per_queue = [np.flatnonzero(ours)[rows] for rows in streams(d.take(ours))]
-    exact = [rows for rows in per_queue if np.array_equal(d.name[rows], expected)]
+    cut = len(expected) if any(s.entry == interrupted for s in group) else None
+    exact = [rows[:cut] for rows in per_queue if np.array_equal(d.name[rows[:cut]], expected)]
     if not exact and len(per_queue) > 1:
-        exact = [rows for rows in _across_queues(d, ours) if np.array_equal(d.name[rows], expected)]
+        exact = [rows[:cut] for rows in _across_queues(d, ours) if np.array_equal(d.name[rows[:cut]], expected)]
     if len(exact) == 1:
         return exact[0]
     if exact:

@@ -12,6 +12,7 @@ from ireebench.measure.rocprof import csv_columns
 from ireebench.measure.rocprof.errors import TraceError
 from ireebench.measure.rocprof.kernel_trace_csv import key
 from ireebench.measure.rocprof.rocpd import MAGIC
+from ireebench.measure.rocprof.stats_csv import is_stats
 
 
 class Kind(StrEnum):
@@ -32,7 +33,6 @@ _SIGNATURES: tuple[tuple[Kind, frozenset[str]], ...] = (
     (Kind.COUNTERS, frozenset({"countername", "countervalue"})),
     (Kind.COPIES, frozenset({"direction", "starttimestamp"})),
     (Kind.KERNEL_TRACE, frozenset({"kernelname", "starttimestamp"})),
-    (Kind.STATS, frozenset({"name", "calls", "totaldurationns"})),
     (Kind.V1, frozenset({"kernelname", "gpuid"})),
 )
 # Where a folder holds the same dispatches several times, the first kind of these that is there is read.
@@ -66,7 +66,8 @@ def identify(path: Path) -> TraceFile:
     except OSError as e:
         raise TraceError(f"{path}: cannot be read: {e.strerror or e}") from e
     keys = {key(c) for c in columns}
-    return TraceFile(path, next((k for k, s in _SIGNATURES if s <= keys), Kind.OTHER), columns)
+    otherwise = Kind.STATS if is_stats(columns) else Kind.OTHER
+    return TraceFile(path, next((k for k, s in _SIGNATURES if s <= keys), otherwise), columns)
 
 
 def locate(inputs: Sequence[str]) -> tuple[list[TraceFile], list[str]]:

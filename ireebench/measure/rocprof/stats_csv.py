@@ -1,9 +1,14 @@
-"""kernel_stats.csv and domain_stats.csv of rocprofv3, and v1's results.stats.csv: totals with no single dispatches."""
+"""Statistics that a profiler has already made: totals with no single dispatches.
+
+rocprofv3's kernel_stats.csv and domain_stats.csv, v1's results.stats.csv, and rocprof-compute's top kernels, whose
+times are means over counter passes and so have fractions of a nanosecond.
+"""
 
 from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,18 +19,32 @@ from ireebench.measure.rocprof.kernel_trace_csv import key
 # Names that domain_stats.csv uses: host API domains, not kernels.
 DOMAINS = ("HIP_API", "HSA_API", "HIP_COMPILER_API", "MARKER_API", "RCCL_API", "MEMORY_COPY", "MEMORY_ALLOCATION")
 
+_NEEDED = {"name": "Name", "calls": "Calls", "totaldurationns": "TotalDurationNs"}
+_ALIASES = {  # what other tools call these columns: rocprof-compute's "Kernel_Name", "Count", "Sum(ns)"
+    "kernelname": "name",
+    "kernel": "name",
+    "count": "calls",
+    "sumns": "totaldurationns",
+    "totalns": "totaldurationns",
+}
+
+
+def is_stats(columns: Iterable[str]) -> bool:
+    """Whether these columns are of statistics."""
+    return set(_NEEDED) <= {_ALIASES.get(k, k) for k in map(key, columns)}
+
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """One line: ns over all calls. `min_ns` and `max_ns` are None in v1's files."""
+    """One line: ns over all calls; None where the file does not say."""
 
     name: str
     calls: int
     total_ns: float
     mean_ns: float
+    median_ns: float | None
     min_ns: float | None
     max_ns: float | None
-    stddev_ns: float | None
 
     @property
     def helper(self) -> bool:
@@ -43,9 +62,8 @@ def read_stats(path: Path, columns: tuple[str, ...]) -> tuple[tuple[Totals, ...]
 
     Raises TraceError when a needed column is missing, OSError.
     """
-    keys = [key(c) for c in columns]
-    needed = {"name": "Name", "calls": "Calls", "totaldurationns": "TotalDurationNs"}
-    missing = [name for k, name in needed.items() if k not in keys]
+    keys = [_ALIASES.get(k, k) for k in map(key, columns)]
+    missing = [name for k, name in _NEEDED.items() if k not in keys]
     if missing:
         raise unknown_columns(path, columns, missing)
     found, malformed = [], 0
@@ -64,9 +82,9 @@ def read_stats(path: Path, columns: tuple[str, ...]) -> tuple[tuple[Totals, ...]
                     calls=int(calls),
                     total_ns=total,
                     mean_ns=total / calls,
+                    median_ns=number(cell.get("medianns")),
                     min_ns=number(cell.get("minns")),
                     max_ns=number(cell.get("maxns")),
-                    stddev_ns=number(cell.get("stddev")),
                 )
             )
     return tuple(found), malformed

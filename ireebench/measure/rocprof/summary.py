@@ -164,7 +164,7 @@ def _kernel(d: Dispatches, rows: npt.NDArray[np.intp], timeless: bool) -> Kernel
 
 def _of_totals(t: Totals) -> KernelSummary:
     return KernelSummary(
-        t.name, None, t.calls, None, None, None, t.mean_ns, t.min_ns, t.max_ns, t.total_ns, t.helper, ()
+        t.name, None, t.calls, t.median_ns, None, None, t.mean_ns, t.min_ns, t.max_ns, t.total_ns, t.helper, ()
     )
 
 

@@ -7,17 +7,23 @@ thread traces (`--att`) are runs of their own and give no times: they serialise 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ireebench.measure.invocation_log import read_log
+import numpy as np
+
+from ireebench.measure.invocation_log import InvocationLog
+from ireebench.measure.job import CachePolicy
 from ireebench.measure.result import RunResult
 from ireebench.measure.rocm import find_tool, rocm_version, version_warning
 from ireebench.measure.rocprof.attribute import Attributed, attribute
+from ireebench.measure.rocprof.dispatches import Dispatches
 from ireebench.measure.rocprof.errors import TraceError
+from ireebench.measure.rocprof.kernel_trace_csv import read_memory_copies
 from ireebench.measure.rocprof.locate import CAUSES, Kind, identify
-from ireebench.measure.rocprof.reading import read, read_files
+from ireebench.measure.rocprof.reading import read
 from ireebench.outcome import Failure, Stage, Status
 
 NAME = "rocprofv3"
@@ -30,7 +36,10 @@ REMEDY = (
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What one profiled worker gave. `foreign` counts dispatches that are in no sample; `notes` are for the user."""
+    """What the profiled workers of a job gave; `foreign` counts dispatches in no sample, `notes` are for a person.
+
+    An entry is in `runs` or in `failures`, never in both; in neither where it was not timed.
+    """
 
     runs: dict[str, tuple[RunResult, ...]]
     failures: dict[str, Failure]
@@ -39,11 +48,14 @@ class Collected:
     notes: tuple[str, ...]
 
 
-def missing(device: str) -> str | None:
-    """None when it can time on `device`; else what is missing and how to get it, in one line."""
-    if not device.startswith("hip"):
-        return f"rocprofv3 sees AMD GPUs only, not '{device}'; use --timer {'cupti' if 'cuda' in device else 'host'}"
-    return None if find_tool(TOOL) else f"rocprofv3 is not here; {REMEDY}"
+class Rocprofv3Timer:
+    """The timer's row in the table: whether it can be used, and how."""
+
+    name = NAME
+
+    def missing(self, device: str) -> str | None:
+        """None when rocprofv3 is here; else what is missing and how to get it, in one line."""
+        return None if find_tool(TOOL) else f"rocprofv3 is not here; {REMEDY}"
 
 
 def wrap_command(worker: Sequence[str], out_dir: Path, tool: str = TOOL) -> list[str]:
@@ -86,55 +98,87 @@ def _only(kernels: Sequence[str]) -> list[str]:
     return ["--kernel-include-regex", "|".join(map(re.escape, kernels))] if kernels else []
 
 
-def collect(out_dir: Path, log: Path, process: int = 0, tool: Path | None = None, timer: str = NAME) -> Collected:
-    """Kernel times of every entry that the worker's log names.
+def collect(
+    out_dir: Path, logs: Sequence[InvocationLog], process: int = 0, tool: Path | None = None, timer: str = NAME
+) -> Collected:
+    """Kernel times of every entry that the logs of a job's workers name.
 
-    An entry is in `runs` or in `failures`, never in both. Raises TraceError when the profiler wrote nothing usable (no
-    file, no kernels, 0 dispatches, unknown columns), ValueError when the log is none.
+    Raises TraceError when the profiler wrote nothing usable: no file, no kernels, 0 dispatches, unknown columns.
     """
-    launched = read_log(log)
-    try:
-        trace = read([str(out_dir)])
-    except TraceError:
-        if not launched.segments:
-            raise TraceError(f"{log}: the worker launched nothing; {CAUSES}") from None
-        raise
-    if trace.dispatches is None:
-        raise TraceError(
-            f"{out_dir}: no kernels recorded: there are {', '.join({f.kind.value for f in trace.files})} only; {CAUSES}"
-        )
-    found = _without_empty(attribute(trace.dispatches, launched, timer, process))
+    trace = read([str(out_dir)])
+    if trace.dispatches is None or all(f.kind is Kind.COPIES for f in trace.files):
+        kinds = ", ".join(sorted({f.kind.value for f in trace.files}))
+        raise TraceError(f"{out_dir}: no kernels recorded: there are {kinds} only; {CAUSES}")
+    found = [_of_worker(trace.dispatches, log, timer, process, len(logs) > 1) for log in logs]
     version = rocm_version(tool or find_tool(TOOL))
     notes = [*trace.notes, *([w] if (w := version_warning(version)) else [])]
-    foreign = dict(found.foreign)
-    if trace.malformed:
-        foreign["malformed line"] = trace.malformed
-    if copies := _copies(out_dir):
-        foreign["memory copy"] = copies
-    return Collected(found.runs, found.failures, tuple(sorted(foreign.items())), version, tuple(notes))
+    foreign = Counter[str]()
+    for part in found:
+        foreign.update(dict(part.foreign))
+    foreign["malformed line"] = trace.malformed
+    foreign["memory copy"] = _copies(out_dir)
+    runs, failures = _merge(found)
+    return Collected(runs, failures, tuple(sorted((c, n) for c, n in foreign.items() if n)), version, tuple(notes))
 
 
-def _without_empty(found: Attributed) -> Attributed:
-    """An entry none of whose samples is a time has failed."""
-    failures = dict(found.failures)
-    runs = dict(found.runs)
-    for entry, kept in found.runs.items():
-        if not any(len(r.kernel_ns) for r in kept):
-            causes = "; ".join(f"{n} x {cause}" for cause, n in kept[0].foreign)
+def _of_worker(d: Dispatches, log: InvocationLog, timer: str, process: int, one_of_many: bool) -> Attributed:
+    """One worker's share. Of several workers each must have left a trace of its own."""
+    if one_of_many and str(log.pid) not in d.processes:
+        reason = f"worker {log.pid} died before rocprofv3 wrote its trace, and these samples with it; measure again"
+        lost = {s.entry for s in log.segments if s.phase == "round"}
+        return Attributed({}, {e: Failure(Status.RUN_FAILED, reason, Stage.CHECKED) for e in lost}, ())
+    return attribute(d, log, timer, process)
+
+
+def _merge(parts: Sequence[Attributed]) -> tuple[dict[str, tuple[RunResult, ...]], dict[str, Failure]]:
+    """Runs of one entry and cache policy from several workers, end to end. One refused part refuses the entry."""
+    failures: dict[str, Failure] = {}
+    pieces: dict[str, dict[CachePolicy, list[RunResult]]] = {}
+    for part in parts:
+        failures.update(part.failures)
+        for entry, kept in part.runs.items():
+            for run in kept:
+                pieces.setdefault(entry, {}).setdefault(run.cache, []).append(run)
+    runs: dict[str, tuple[RunResult, ...]] = {}
+    for entry, by_cache in pieces.items():
+        if entry in failures:
+            continue
+        whole = tuple(_joined(p) for p in by_cache.values())
+        if all(len(r.kernel_ns) for r in whole):
+            runs[entry] = whole
+        else:
+            causes = "; ".join(f"{n} x {cause}" for cause, n in whole[0].foreign if cause.startswith("invocation"))
             reason = f"no sample of it is a time ({causes}); update ROCm, or use --timer batched"
             failures[entry] = Failure(Status.RUN_FAILED, reason, Stage.CHECKED)
-            del runs[entry]
-    return Attributed(runs, failures, found.foreign)
+    return runs, failures
+
+
+def _joined(parts: Sequence[RunResult]) -> RunResult:
+    if len(parts) == 1:
+        return parts[0]
+    foreign = Counter[str]()
+    for p in parts:
+        foreign.update(dict(p.foreign))
+    full = [p for p in parts if p.kernels]
+    kernels = tuple(
+        replace(column[0], ns=np.concatenate([k.ns for k in column]))
+        for column in zip(*(p.kernels for p in full), strict=True)
+    )
+    return replace(
+        parts[0],
+        kernel_ns=np.concatenate([p.kernel_ns for p in parts]),
+        span_ns=np.concatenate([p.span_ns for p in parts]),
+        rounds=np.concatenate([p.rounds for p in parts]),
+        kernels=kernels,
+        foreign=tuple(sorted(foreign.items())),
+    )
 
 
 def _copies(out_dir: Path) -> int:
     """Memory copies in the folder's traces of them; they are in no kernel time, only counted."""
-    files = [t for p in sorted(out_dir.rglob("*.csv")) if (t := identify(p)).kind is Kind.COPIES]
     total = 0
-    for file in files:
-        try:
-            trace = read_files([file])
-        except TraceError:  # a header and nothing below it: no copies
-            continue
-        total += len(trace.dispatches) if trace.dispatches is not None else 0
+    for file in (identify(p) for p in sorted(out_dir.rglob("*.csv"))):
+        if file.kind is Kind.COPIES:
+            copies, _ = read_memory_copies(file.path, file.columns)
+            total += len(copies)
     return total
