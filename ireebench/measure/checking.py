@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ireebench.measure.runnable import Array, Runnable
 from ireebench.problems.check import CheckResult
 from ireebench.problems.ops.base import check_repeat
 from ireebench.problems.ops.table import op_of
 from ireebench.problems.problem import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A check's result, the digest of the first run's outputs, and how often it launched."""
+
+    result: CheckResult
+    digest: str
+    launches: int
 
 
 def run_once(runnable: Runnable, copy: int) -> tuple[Array, ...]:
@@ -35,8 +44,8 @@ def check_entry(
     inputs: Sequence[Array],
     reference: Sequence[Array],
     repeats: int,
-) -> tuple[CheckResult, str]:
-    """Runs on poisoned outputs, checks the result, then repeats and compares bit for bit; returns the digest too.
+) -> Checked:
+    """Runs on poisoned outputs, checks the result, then repeats and compares bit for bit.
 
     The repeats go through the copies of the inputs: an implementation that is right on one and not on another differs
     here. Raises RuntimeError (or the runtime's own error) when a launch fails.
@@ -47,4 +56,4 @@ def check_entry(
         runs += [run_once(runnable, repeat % runnable.copies) for repeat in range(1, repeats)]
         repeated = check_repeat(runs)
         result = replace(result, ok=repeated.ok, reason=repeated.reason)
-    return result, digest(runs[0])
+    return Checked(result, digest(runs[0]), len(runs))

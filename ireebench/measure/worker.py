@@ -221,20 +221,21 @@ class GroupRun:
             return
         item = Item(entry.key, "check")
         with self._worker.item(item) as data:
-            result, digest = checking.check_entry(
+            checked = checking.check_entry(
                 self._loaded[entry.key],
                 self._problem,
                 self._inputs,
                 self._reference,
                 self._worker.job.protocol.repeat_check,
             )
-            data |= {"check": asdict(result), "digest": digest}
+            result = checked.result
             if result.ok:
+                data |= {"check": asdict(result), "digest": checked.digest, "launches": checked.launches}
                 self._worker.progress.checks[entry.key] = result
-                self._worker.progress.digests[entry.key] = digest
+                self._worker.progress.digests[entry.key] = checked.digest
             else:
                 failure = Failure(Status.WRONG_RESULT, result.reason or "wrong result", Stage.CHECKED)
-                self._worker.fail(item, failure, check=asdict(result))
+                self._worker.fail(item, failure, check=asdict(result), launches=checked.launches)
 
     def _time(self) -> None:
         """All rounds of all policies; what an earlier process has done is left out."""
@@ -273,6 +274,8 @@ class GroupRun:
         invocations: list[Invocation] = []
         with self._worker.item(Item(key, "round", cache, number)) as data:
             rewarm = self._launches(key, cache, protocol.rewarm_budget(plan))
+            if hasattr(self._worker.timer, "cache"):  # a timer that launches more often than it is asked to
+                self._worker.timer.cache = cache
 
             def sample(count: int) -> None:
                 copies = self._rotation.take(count, cache)

@@ -34,24 +34,11 @@ _HERE = "ireebench.measure.baselines"
 _ARG: tuple[Op, ...] = ("argmax", "argmin")
 _GEMV: tuple[Op, ...] = ("gemv",)
 _ALL: tuple[Kind, ...] = ("cpu", "cuda", "hip")
-_CUB: tuple[tuple[str, Kind], ...] = (("cub", "cuda"), ("hipcub", "hip"))
-_CUB_FORMS = (
-    ("device", "DeviceReduce::ArgMax and ArgMin, one row"),
-    ("segmented", "DeviceSegmentedReduce, computed offsets"),
-    ("segmented_offsets", "DeviceSegmentedReduce, offsets in memory"),
-    ("segmented_fixed", "DeviceSegmentedReduce, segments of one size"),
-)
 
 BASELINES: dict[str, BaselineRow] = {
     b.name: b
     for b in (
         BaselineRow("numpy", f"{_HERE}.numpy_", "numpy", (*_ARG, *_GEMV), ("cpu",), "numpy.argmax, numpy.matmul"),
-        *(
-            BaselineRow(f"{library}_{form}", f"{_HERE}.cub", library, _ARG, (kind,), f"{library}: {call}")
-            for library, kind in _CUB
-            for form, call in _CUB_FORMS
-            if (library, form) != ("hipcub", "segmented_fixed")
-        ),
         BaselineRow("torch", f"{_HERE}.torch_", "torch", _ARG, _ALL, "torch.argmax: the index only"),
         BaselineRow("torch_max", f"{_HERE}.torch_", "torch", _ARG, _ALL, "torch.max with indices"),
         BaselineRow("torch_compile", f"{_HERE}.torch_", "torch", _ARG, _ALL, "torch.compile of torch.max"),

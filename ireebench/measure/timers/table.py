@@ -50,6 +50,13 @@ TIMERS: dict[str, TimerRow] = {
             whole_process=True,
         ),
         TimerRow(
+            "rocprof",
+            f"{_TIMERS}.rocprof_legacy:RocprofTimer",
+            ("hip",),
+            "each kernel's own time, from the first rocprof around the worker",
+            whole_process=True,
+        ),
+        TimerRow(
             "batched", f"{_TIMERS}.batched:BatchedTimer", ("cuda", "hip"), "many invocations back to back, divided"
         ),
         TimerRow("host", f"{_TIMERS}.host:HostTimer", ("cpu",), "wall time of one invocation, overhead included"),

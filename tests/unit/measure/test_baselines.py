@@ -32,7 +32,7 @@ def verify(name: str, problem: Problem) -> None:
     op = op_of(problem)
     inputs = op.make_inputs(problem, 3)
     runnable = table.load(name).prepare(problem, inputs, 2, "local-task")
-    result, _ = check_entry(runnable, problem, inputs, op.reference(problem, inputs), 3)
+    result = check_entry(runnable, problem, inputs, op.reference(problem, inputs), 3).result
     assert result.ok, result.reason
     assert [(o.shape, o.dtype) for o in runnable.outputs()] == list(op.output_specs(problem))
     runnable.close()

@@ -60,7 +60,7 @@ class Fed:
 
 def check(spoil: Spoil | None = None, repeats: int = 3) -> CheckResult:
     reference = op_of(PROBLEM).reference(PROBLEM, (DATA,))
-    return check_entry(Fed(spoil), PROBLEM, (DATA,), reference, repeats)[0]
+    return check_entry(Fed(spoil), PROBLEM, (DATA,), reference, repeats).result
 
 
 def index_out_of_range(value: Array, index: Array, run: int) -> None:
