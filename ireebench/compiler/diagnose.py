@@ -59,17 +59,17 @@ def _signal_name(code: int) -> str:
         return f"signal {number}"
 
 
-def _gb(size: float) -> str:
-    return f"{size / 1e9:.1f}".removesuffix(".0") + " GB"
+def _size(size: float) -> str:
+    return f"{size / 1e6:.0f} MB" if size < 1e9 else f"{size / 1e9:.1f}".removesuffix(".0") + " GB"
 
 
 def reason(ending: Ending, ended: Exit, stderr: str, limits: Limits) -> str:
     """The reason, for a person."""
     match ending:
         case Ending.TIMEOUT:
-            return f"still compiling after {limits.time_s:g} s, with {_gb(ended.max_rss_bytes)} of memory in use"
+            return f"still compiling after {limits.time_s:g} s, with {_size(ended.max_rss_bytes)} of memory in use"
         case Ending.MEMORY:
-            return f"needed more than {_gb(limits.memory_bytes)} of memory, after {ended.wall_s:.0f} s"
+            return f"needed more than {_size(limits.memory_bytes)} of memory, after {ended.wall_s:.0f} s"
         case Ending.CRASH:
             frame = _FRAME.search(stderr)
             where = f" in {frame['what']}" if frame else ""
