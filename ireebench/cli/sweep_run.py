@@ -39,32 +39,34 @@ def count(request: Request, output: Output) -> None:
     output.emit(table, document)
 
 
-def run(request: Request, place: Place, top: int, output: Output) -> None:
-    """Runs the sweep, prints its tables and writes its files. Ctrl-C keeps what is done and says how to go on."""
-    place.prepare()
-    jobs = place.jobs or default_jobs()
+def sweep(request: Request, place: Place) -> Outcome:
+    """Runs the sweep into its store. Ctrl-C keeps what is done and says how to go on."""
     with (
         Store.open(place.db, create=True) as store,
-        Compiler(default_cache(), jobs=jobs) as compiler,
+        Compiler(default_cache(), jobs=place.jobs or default_jobs()) as compiler,
         SweepProgress(quiet=place.quiet) as progress,
     ):
-        tools = Tools(store, compiler, run_job, place.out / "work", progress)
         try:
-            outcome = run_sweep(request, tools)
+            return run_sweep(request, Tools(store, compiler, run_job, place.out / "work", progress))
         except KeyboardInterrupt:
             # The second Ctrl-C is for those who cannot wait for the children to be ended.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-            click.echo(
-                f"\ninterrupted; what is done is kept in {place.db}. To go on, run the same command again:", err=True
-            )
+            click.echo(f"\ninterrupted; what is done is kept in {place.db}. To go on, run it again:", err=True)
             click.echo("  " + " ".join(["ireebench", *sys.argv[1:]]), err=True)
             raise
+
+
+def run(request: Request, place: Place, top: int, output: Output) -> None:
+    """Runs the sweep, prints its tables and writes its files."""
+    place.prepare()
+    outcome = sweep(request, place)
+    with Store.open(place.db) as store:
         report = _report(store, outcome, request, top)
-        specs = best_specs(report.standings, request.target)
-    _print(report, output)
-    _write(report, specs, request, place)
-    explicit = request.config is not None
-    if explicit and any(r.trial.status is not Status.OK for r in report.rows):
+    output.emit(report.tables, report.document)
+    if output.format == "table" and output.path is None:
+        click.echo("\n" + "\n".join(report.lines))
+    _write(report, best_specs(report.standings, request.target), request, place)
+    if request.config is not None and any(r.trial.status is not Status.OK for r in report.rows):
         raise click.exceptions.Exit(3)
 
 
@@ -79,12 +81,6 @@ def _trials_of(store: Store, outcome: Outcome) -> tuple[Trial, ...]:
     order = {key: i for i, key in enumerate(outcome.keys)}
     mine = [t for t in store.trials() if t.key in order]
     return tuple(sorted(mine, key=lambda t: order[t.key]))
-
-
-def _print(report: SweepReport, output: Output) -> None:
-    output.emit(report.tables, report.document)
-    if output.format == "table" and output.path is None:
-        click.echo("\n" + "\n".join(report.lines))
 
 
 def _write(report: SweepReport, specs: Sequence[tuple[str, str]], request: Request, place: Place) -> None:

@@ -1,0 +1,70 @@
+"""Stored trials with what a comparison needs: rows, raw samples on demand, noise floors, the ceiling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ireebench.measure.job import CachePolicy
+from ireebench.measure.result import Samples
+from ireebench.problems.problem import Problem
+from ireebench.report.ranking import DEFAULT_NOISE, Standing, standing
+from ireebench.report.rows import CeilingLookup, Row, all_rows, no_ceiling
+from ireebench.report.verdict import Verdict, judge
+from ireebench.store.trial import Environment, Trial
+
+Noise = Mapping[tuple[Problem, CachePolicy], tuple[float, ...]]
+# (trial key, cache policy, by) -> samples in ns, an array a process; `by` is "kernel" or "span".
+SampleLookup = Callable[[str, CachePolicy, str], Sequence[Samples]]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Trials of one environment and all that verdicts on them rest on."""
+
+    trials: tuple[Trial, ...]
+    noise: Noise
+    samples: SampleLookup
+    environment: Environment | None = None
+    ceiling: CeilingLookup = no_ceiling
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """All rows, one a trial and cache policy."""
+        return all_rows(self.trials, self.ceiling)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The problems, in the order of their first trial."""
+        return tuple(dict.fromkeys(t.problem for t in self.trials))
+
+    @property
+    def caches(self) -> tuple[CachePolicy, ...]:
+        """The cache policies that something was timed under, hot first."""
+        seen = {r.cache for t in self.trials for r in t.runs}
+        known: tuple[CachePolicy, ...] = ("hot", "cold")
+        return tuple(c for c in known if c in seen)
+
+    @property
+    def sees_kernels(self) -> bool:
+        """Whether a timer told kernels apart; without that a span is no figure of its own."""
+        return any(r.kernels for t in self.trials for r in t.runs)
+
+    def floor(self, problem: Problem, cache: CachePolicy) -> float:
+        """The noise floor of a problem: the largest A/A difference of its final processes, 2% where there is none."""
+        return max(self.noise.get((problem, cache), ()), default=DEFAULT_NOISE)
+
+    def standings(self, cache: CachePolicy, by: str = "kernel") -> tuple[Standing, ...]:
+        """Every problem that something was timed for under `cache`, ranked."""
+        rows = self.rows
+        all_standings = (standing(p, rows, cache, self.noise.get((p, cache), ()), by=by) for p in self.problems)
+        return tuple(s for s in all_standings if s.candidates or s.baselines)
+
+    def judge(self, baseline: Row | None, candidate: Row | None, by: str = "kernel") -> Verdict | None:
+        """The verdict of one row against another of the same problem; None where one is missing or has no samples."""
+        if baseline is None or candidate is None or candidate.cache is None:
+            return None
+        sides = [self.samples(r.trial.key, candidate.cache, by) for r in (baseline, candidate)]
+        if not all(any(len(s) for s in side) for side in sides):
+            return None
+        return judge(sides[0], sides[1], self.floor(candidate.trial.problem, candidate.cache))

@@ -1,0 +1,44 @@
+"""Evidence from a store: one set an environment, never joined across devices, drivers, versions or protocols."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from ireebench.errors import StoreError
+from ireebench.measure.ceiling import CeilingTable
+from ireebench.measure.job import CachePolicy
+from ireebench.measure.result import Samples
+from ireebench.report.evidence import Evidence
+from ireebench.report.rows import CeilingLookup, no_ceiling
+from ireebench.store.database import Store
+
+
+def _ceiling(store: Store, environment: int) -> CeilingLookup:
+    body = store.ceiling(environment)
+    if body is None:
+        return no_ceiling
+    return CeilingTable.from_json(json.loads(body)).best_for
+
+
+def load_evidence(store: Store, op: str | None = None) -> tuple[Evidence, ...]:
+    """An Evidence an environment, those with timings first; raises StoreError when the store holds no such trial."""
+    trials = store.trials(op=op)
+    if not trials:
+        what = f"no {op} trial" if op else "no trial"
+        raise StoreError(f"{store.path}: {what} in this store")
+    environments, noise = store.environments(), store.noise()
+
+    def samples(key: str, cache: CachePolicy, by: str) -> Sequence[Samples]:
+        runs = store.samples(key, cache)
+        runs = tuple(r for r in runs if r.process > 0) or runs
+        return [r.kernel_ns if by == "kernel" else r.span_ns for r in runs]
+
+    found = []
+    for row in dict.fromkeys(t.environment for t in trials):
+        mine = tuple(t for t in trials if t.environment == row)
+        floors = {(p, cache): values for (p, env, cache), values in noise.items() if env == row}
+        place = environments.get(row) if row is not None else None
+        ceiling = no_ceiling if row is None else _ceiling(store, row)
+        found.append(Evidence(mine, floors, samples, place, ceiling))
+    return tuple(sorted(found, key=lambda e: not e.caches))
