@@ -12,8 +12,8 @@ from ireebench.space.knobs import Place, knobs_of, partials_of
 def complete(place: Place, config: Config) -> Config:
     """`config` with what it leaves out: the widest load that fits the tile, one load of every lane as the tile.
 
-    A split's second stage reads all partial winners at once with one subgroup. A configuration without any knob, or of a
-    variant without these knobs, is left as it is.
+    A split's second stage reads all partial winners at once with one subgroup. A configuration without any knob, or of
+    a variant without these knobs, is left as it is.
     """
     if config.is_default or "sg" not in {k.name for k in knobs_of(place)}:
         return config

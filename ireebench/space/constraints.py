@@ -96,16 +96,19 @@ INDEX_HOLDS_SIZE = Constraint(
 
 GPU_COMMON = (
     Constraint(
+        "split_needs_tile",
+        "variant {c.variant.name} needs ST, the tile of its split",
+        lambda c: not c.variant.split or c.config.st is not None,
+    ),
+    Constraint(
+        "split_knobs",
+        "ST, SG2, PR2 and TH2 belong to vd_split: variant {c.variant.name} has one stage",
+        lambda c: c.variant.split or {"ST", "SG2", "PR2", "TH2"}.isdisjoint(c.config.as_dict()),
+    ),
+    Constraint(
         "known_knobs",
-        "a GPU argmax takes SG, PR, TH (all three), RW and WPE, a split also ST, SG2, PR2 and TH2, and nothing else",
-        lambda c: (
-            None not in (c.config.sg, c.config.pr, c.config.th)
-            and c.config.sr is None
-            and c.config.dist is None
-            and c.config.vec is None
-            and (c.config.st is None) != c.variant.split
-            and (c.variant.split or (c.config.sg2, c.config.pr2, c.config.th2) == (None, None, None))
-        ),
+        "a GPU argmax takes SG, PR, TH, RW and WPE (a split also ST, SG2, PR2, TH2) and nothing else",
+        lambda c: {"SR", "DIST", "VEC"}.isdisjoint(c.config.as_dict()) and not c.config.is_default,
     ),
     Constraint(
         "power_of_two_subgroups",

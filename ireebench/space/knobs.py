@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ireebench.errors import UnknownNameError
@@ -172,14 +172,21 @@ def find_knob(place: Place, name: str) -> Knob:
         raise UnknownNameError("knob", name, [k.upper() for k in knobs]) from None
 
 
-def grid(place: Place) -> Iterator[Config]:
-    """Every configuration that a sweep tries, before constraints; `Config()` alone where there are no knobs."""
+def grid(place: Place, given: Mapping[str, Sequence[int]] | None = None) -> Iterator[Config]:
+    """Every configuration that a sweep tries, before constraints; `Config()` alone where there are no knobs.
+
+    `given` values replace a knob's own, by its name in lower case, where the knob applies at all.
+    """
+    given = given or {}
 
     def extend(config: Config, rest: tuple[Knob, ...]) -> Iterator[Config]:
         if not rest:
             yield config
             return
-        for value in rest[0].values(place, config):
+        values = rest[0].values(place, config)
+        if rest[0].name in given and values != UNSET:
+            values = tuple(given[rest[0].name])
+        for value in values:
             yield from extend(replace(config, **{rest[0].name: value}), rest[1:])
 
     yield from extend(Config(), knobs_of(place))
