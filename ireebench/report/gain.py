@@ -91,8 +91,8 @@ def read_speedups(text: str, name: str) -> tuple[Speedup, ...]:
 
 def gain_table(instruction: float, gains: Iterable[Gain], noise: float) -> Table:
     """Speedups and gains by level, with their ranges."""
-    columns = (Column("level"), Column("speedup", 3), Column("low", 3), Column("high", 3))
-    columns += (Column("gain", 3), Column("gain low", 3), Column("gain high", 3), Column("note"))
+    numbers = ("speedup", "low", "high", "gain", "gain low", "gain high")
+    columns = (Column("level"), *(Column(n, 3) for n in numbers), Column("note"))
     body: list[tuple[Cell, ...]] = []
     for g in gains:
         s = g.speedup
