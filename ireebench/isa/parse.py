@@ -190,7 +190,8 @@ class _Reader:
             self.unknown_lines += 1
 
     def _label(self, name: str, number: int) -> None:
-        if name in self.names and name not in self.functions:
+        fragment = not self.names and self.current is None
+        if fragment or (name in self.names and name not in self.functions):
             self.current = self.functions[name] = _Function(name, number, number)
         elif self.current is not None:
             self.current.labels[name] = len(self.current.instructions)

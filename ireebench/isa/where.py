@@ -68,7 +68,8 @@ def _tokenise(text: str) -> list[tuple[str, int]]:
     while at < end:
         match = _TOKEN.match(text, at)
         if match is None:
-            raise FilterError(f"filter '{text}': can't read '{text[at:].strip()[:20]}' at character {at + 1}")
+            bad = len(text) - len(text[at:].lstrip())
+            raise FilterError(f"filter '{text}': can't read '{text[bad : bad + 20].rstrip()}' at character {bad + 1}")
         tokens.append((match.group(1), match.start(1)))
         at = match.end()
     return tokens

@@ -12,7 +12,8 @@ from ireebench.isa.lints.base import CDNA3_ISA, Hit, Lint
 from ireebench.isa.registers import reads, registers, writes
 
 _ACCUMULATORS_WORTH_IT = 4  # below that, the sum after the loop costs about as much as inside
-_ACCUMULATING = re.compile(r"v_(dual_)?(pk_)?(add|max|min|fma|fmac|mac|maximum|minimum|cndmask|dot)")
+# Integer additions are addresses.
+_ACCUMULATING = re.compile(r"v_(dual_)?(pk_)?((add|max|min|fma|fmac|mac|maximum|minimum)_\w*f|max_\w*[iu]|cndmask|dot)")
 _MERGING = re.compile(r"v_(dual_)?(pk_)?(add|max|min|maximum|minimum|max3|min3|cmp)_?")
 _BROADCAST_HALF = re.compile(r"v_lshlrev_b32|v_and_b32")
 
@@ -25,10 +26,7 @@ def _hoisted(kernel: KernelAnalysis) -> Iterable[Hit]:
     hot = kernel.hot_loop
     if hot is None:
         return
-    accumulators: set[str] = set()
-    for i in hot.instructions:
-        if _ACCUMULATING.match(i.mnemonic):
-            accumulators |= _vector(writes(i) & reads(i))
+    accumulators = _accumulators(hot.instructions)
     merges = _merges(_after(kernel, hot.instructions[-1].line), accumulators)
     if len(accumulators) >= _ACCUMULATORS_WORTH_IT and len(merges) >= _ACCUMULATORS_WORTH_IT - 1:
         dots = " and lets dot instructions form" if hot.mix[Kind.FMA] or hot.mix[Kind.PACKED] else ""
@@ -37,6 +35,20 @@ def _hoisted(kernel: KernelAnalysis) -> Iterable[Hit]:
             f"{len(accumulators)} registers accumulate element by element through the loop and are combined only after"
             f" it ({len(merges)} instructions); combining inside frees registers{dots}",
         )
+
+
+def _accumulators(loop: Sequence[Instruction]) -> set[str]:
+    """Vector registers that an iteration takes from the one before and adds to (or selects, or takes the maximum)."""
+    taken: set[str] = set()
+    written: set[str] = set()
+    accumulated: set[str] = set()
+    for i in loop:
+        taken |= _vector(reads(i)) - written
+        destinations = _vector(writes(i))
+        written |= destinations
+        if _ACCUMULATING.match(i.mnemonic):
+            accumulated |= destinations
+    return taken & accumulated
 
 
 def _after(kernel: KernelAnalysis, line: int) -> list[Instruction]:

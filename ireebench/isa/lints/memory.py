@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ireebench.isa.analysis import KernelAnalysis
+from ireebench.isa.analysis import KernelAnalysis, LoopAnalysis
 from ireebench.isa.classify import classify
-from ireebench.isa.flight import LoadWait
 from ireebench.isa.lints.base import CDNA3_ISA, Hit, Lint
 from ireebench.isa.lints.outstanding import fewest_outstanding
 
@@ -18,18 +17,26 @@ def _full_wait(kernel: KernelAnalysis) -> Iterable[Hit]:
     hot = kernel.hot_loop
     if hot is None:
         return
-    exposed = [w for w in hot.waits if _waits_for_its_only_load(w)]
-    if exposed:
-        width = exposed[0].bytes_per_lane
+    exposed = [w for w in hot.waits if w.limit == 0 and w.loads == 1]
+    # A ladder of waits ends with one load outstanding too; what counts is that there never were more.
+    if exposed and max(w.loads for w in hot.waits) == 1:
+        width, between = exposed[0].bytes_per_lane, _work_before(hot, exposed[0].line)
         yield Hit(
             exposed[0].line,
             f"every iteration waits for its only load ({width} bytes a lane,"
-            f" {width * kernel.resources.wavefront_size} a wave): the whole latency of memory is exposed",
+            f" {width * kernel.resources.wavefront_size} a wave) with {between} vector instructions to hide it",
         )
 
 
-def _waits_for_its_only_load(wait: LoadWait) -> bool:
-    return wait.limit == 0 and wait.loads == 1
+def _work_before(hot: LoopAnalysis, line: int) -> int:
+    """Vector instructions between the last load before the wait and the wait, in the text."""
+    count = 0
+    for i in hot.instructions:
+        if i.line >= line:
+            break
+        found = classify(i.mnemonic)
+        count = 0 if found.vector_load else count + found.vector_alu
+    return count
 
 
 def _narrow(kernel: KernelAnalysis) -> Iterable[Hit]:

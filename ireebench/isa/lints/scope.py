@@ -49,12 +49,14 @@ def _scopes(target: str) -> _Scopes:
 def _missing_scope(kernel: KernelAnalysis) -> Iterable[Hit]:
     scopes = _scopes(kernel.target)
     instructions = kernel.kernel.instructions
+    hits: list[Hit] = []
     if kernel.mix[Kind.CACHE]:
-        yield from _cache_operations(instructions, scopes)
-        yield from _acquires(instructions, scopes)
-        yield from _releases(instructions, scopes)
+        hits += _cache_operations(instructions, scopes)
+        hits += _acquires(instructions, scopes)
+        hits += _releases(instructions, scopes)
     for number in kernel.flow.innermost():
-        yield from _polls(kernel.loops[number], scopes)
+        hits += _polls(kernel.loops[number], scopes)
+    return {hit.line: hit for hit in hits}.values()
 
 
 def _cache_operations(instructions: tuple[Instruction, ...], scopes: _Scopes) -> Iterator[Hit]:

@@ -1,0 +1,30 @@
+; the descriptor asks for 8 VGPRs, the metadata says 4
+	.amdgcn_target "amdgcn-amd-amdhsa--gfx942"
+	.text
+	.type	k,@function
+k:
+	s_endpgm
+	.section	.rodata,"a",@progbits
+	.amdhsa_kernel k
+		.amdhsa_group_segment_fixed_size 0
+		.amdhsa_private_segment_fixed_size 0
+		.amdhsa_next_free_vgpr 8
+		.amdhsa_next_free_sgpr 16
+		.amdhsa_accum_offset 8
+	.end_amdhsa_kernel
+	.amdgpu_metadata
+---
+amdhsa.kernels:
+  - .name: k
+    .group_segment_fixed_size: 0
+    .private_segment_fixed_size: 0
+    .vgpr_count: 4
+    .agpr_count: 0
+    .sgpr_count: 22
+    .vgpr_spill_count: 0
+    .sgpr_spill_count: 0
+    .max_flat_workgroup_size: 256
+    .wavefront_size: 64
+amdhsa.target: amdgcn-amd-amdhsa--gfx942
+...
+	.end_amdgpu_metadata

@@ -1,0 +1,32 @@
+; gfx12: an acquire without SCOPE_DEV on the load
+	.amdgcn_target "amdgcn-amd-amdhsa--gfx1201"
+	.text
+	.type	k,@function
+k:
+	global_load_b32 v5, v[2:3], off
+	s_wait_loadcnt 0x0
+	global_inv scope:SCOPE_DEV
+	s_endpgm
+	.section	.rodata,"a",@progbits
+	.amdhsa_kernel k
+		.amdhsa_group_segment_fixed_size 0
+		.amdhsa_private_segment_fixed_size 0
+		.amdhsa_next_free_vgpr 16
+		.amdhsa_next_free_sgpr 16
+	.end_amdhsa_kernel
+	.amdgpu_metadata
+---
+amdhsa.kernels:
+  - .name: k
+    .group_segment_fixed_size: 0
+    .private_segment_fixed_size: 0
+    .vgpr_count: 16
+    .agpr_count: 0
+    .sgpr_count: 22
+    .vgpr_spill_count: 0
+    .sgpr_spill_count: 0
+    .max_flat_workgroup_size: 256
+    .wavefront_size: 32
+amdhsa.target: amdgcn-amd-amdhsa--gfx1201
+...
+	.end_amdgpu_metadata

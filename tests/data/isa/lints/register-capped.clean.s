@@ -1,0 +1,31 @@
+; 101 VGPRs allow 4 waves, and so does the LDS: fewer registers gain nothing
+	.amdgcn_target "amdgcn-amd-amdhsa--gfx942"
+	.text
+	.type	k,@function
+k:
+	ds_read_b32 v0, v1
+	s_endpgm
+	.section	.rodata,"a",@progbits
+	.amdhsa_kernel k
+		.amdhsa_group_segment_fixed_size 65536
+		.amdhsa_private_segment_fixed_size 0
+		.amdhsa_next_free_vgpr 101
+		.amdhsa_next_free_sgpr 16
+		.amdhsa_accum_offset 104
+	.end_amdhsa_kernel
+	.amdgpu_metadata
+---
+amdhsa.kernels:
+  - .name: k
+    .group_segment_fixed_size: 65536
+    .private_segment_fixed_size: 0
+    .vgpr_count: 101
+    .agpr_count: 0
+    .sgpr_count: 22
+    .vgpr_spill_count: 0
+    .sgpr_spill_count: 0
+    .max_flat_workgroup_size: 1024
+    .wavefront_size: 64
+amdhsa.target: amdgcn-amd-amdhsa--gfx942
+...
+	.end_amdgpu_metadata
