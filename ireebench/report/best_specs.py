@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ireebench.candidate import Candidate
-from ireebench.ir.build import build_program
+from ireebench.ir.build import build_program, layouts_of
 from ireebench.ir.specs import emit_spec
 from ireebench.report.ranking import Standing, median_ns
 from ireebench.report.rows import Row
@@ -31,9 +31,12 @@ def best_specs(standings: Sequence[Standing], target: Target) -> tuple[tuple[str
     files: dict[str, str] = {}
     for s in standings:
         row = best_by_spec(s)
-        if row is None or row.trial.config.is_default:
+        if row is None:
+            continue
+        candidate = candidate_of(row, target)
+        if not layouts_of(candidate):  # nothing for a spec to say: what the compiler chose by itself, or flags alone
             continue
         name = f"{s.problem.id}-{s.problem.op}-{target.name}.mlir"
         measured = f"// Measured: {median_ns(row) / 1000:.2f} us ({s.cache}, timer {row.trial.timer}).\n"
-        files.setdefault(name, measured + emit_spec([build_program(candidate_of(row, target))]))
+        files.setdefault(name, measured + emit_spec([build_program(candidate)]))
     return tuple(files.items())

@@ -8,7 +8,6 @@ from ireebench.compiler.driver import Compiler
 from ireebench.measure.client import run_job
 from ireebench.store.database import Store
 from ireebench.sweep.environment import current_environment, identity
-from ireebench.sweep.loop import to_compile
 from ireebench.sweep.plan import plan
 from ireebench.sweep.request import Request
 from ireebench.sweep.stages import Events, MeasureWork, Tools, compile_stage
@@ -22,6 +21,7 @@ def compile_work(request: Request, compiler: Compiler, scratch: Path, events: Ev
     with Store.open(scratch / "compiled.db", create=True) as store:
         environment = store.put_environment(here)
         tools = Tools(store, compiler, run_job, scratch, events)
-        todo = to_compile(plans, {}, compile_only=False)
-        compiled = {c.trial.key: c for c in compile_stage(todo, request.target.name, environment, tools)}
+        todo = [c for p in plans for c in p.candidates]
+        place = (request.target.name, environment)
+        compiled = {c.trial.key: c for c in compile_stage(todo, {}, place, tools)}
     return MeasureWork(request.measuring, request.target.name, environment, request.target.cache_bytes, plans, compiled)

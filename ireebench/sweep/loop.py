@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ireebench.measure.campaign import Progress
+from ireebench.measure.campaign import AA_SUFFIX, Progress, pick_finalists
+from ireebench.measure.job import Group
 from ireebench.outcome import Status
-from ireebench.store.database import Store
+from ireebench.store.trial import Trial
 from ireebench.sweep.environment import current_environment, identity
 from ireebench.sweep.plan import Planned, ProblemPlan, plan
 from ireebench.sweep.request import Measuring, Request
-from ireebench.sweep.stages import MeasureWork, Tools, compile_stage, measure_stage
-from ireebench.sweep.trials import refused_trial
+from ireebench.sweep.stages import MeasureWork, Tools, compile_stage, entry_of, measure_stage
+from ireebench.sweep.trials import planned_trial, refused_trial
 
 Finished = Mapping[str, tuple[str, frozenset[tuple[int, str]]]]
 
@@ -33,13 +34,18 @@ def run_sweep(request: Request, tools: Tools) -> Outcome:
     plans = plan(request, identity(here))
     tools.store.put_trials(refused_trial(r, environment) for p in plans for r in p.refused)
     before: Finished = {} if request.fresh else tools.store.finished()
-    todo = to_compile(plans, before, compile_only=request.measuring is None)
-    compiled = {c.trial.key: c for c in compile_stage(todo, request.target.name, environment, tools)}
-    if request.measuring is not None:
-        work = MeasureWork(
-            request.measuring, request.target.name, environment, request.target.cache_bytes, plans, compiled
-        )
-        measure_stage(work, progress(tools.store, request.measuring, before), tools)
+    place = (request.target.name, environment)
+    if request.measuring is None:
+        todo = [c for p in plans for c in p.candidates if c.key not in before]
+        list(compile_stage(todo, {}, place, tools))
+        return Outcome(plans, trial_keys(plans), environment)
+    stored = {t.key: t for t in tools.store.trials() if t.key in before}
+    done = progress(stored, request.measuring, before)
+    todo = to_compile(plans, done, before, request)
+    known = {key: stored[key] for key in done.searched}
+    compiled = {c.trial.key: c for c in compile_stage(todo, known, place, tools)}
+    cache_bytes = request.target.cache_bytes
+    measure_stage(MeasureWork(request.measuring, *place, cache_bytes, plans, compiled), done, tools)
     return Outcome(plans, trial_keys(plans), environment)
 
 
@@ -51,22 +57,32 @@ def trial_keys(plans: tuple[ProblemPlan, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(keys))
 
 
-def to_compile(plans: tuple[ProblemPlan, ...], before: Finished, *, compile_only: bool) -> list[Planned]:
-    """Candidates that are not known to fail and, when nothing is to be measured, not known to compile either."""
-    settled = {key for key, (status, _) in before.items() if compile_only or status != Status.OK}
-    return [c for p in plans for c in p.candidates if c.key not in settled]
+def to_compile(plans: tuple[ProblemPlan, ...], done: Progress, before: Finished, request: Request) -> list[Planned]:
+    """Candidates whose artifacts are needed: those not searched yet, and finalists with a process left to run.
+
+    What is known to fail is left out: it is tried again with `--fresh` alone.
+    """
+    assert request.measuring is not None
+    needed: list[Planned] = []
+    for p in plans:
+        alive = [c for c in p.candidates if before.get(c.key, (Status.OK,))[0] == Status.OK]
+        unsearched = [c for c in alive if c.key not in done.searched]
+        entries = tuple(entry_of(planned_trial(c, request.target.name, 0)) for c in (*alive, *p.baselines))
+        chosen = {e.key for e in pick_finalists(Group(p.problem, entries), done.searched, request.measuring.finalists)}
+        processes = range(1, request.measuring.processes + 1)
+        complete = all((key, n) in done.finals for key in chosen for n in processes if not key.endswith(AA_SUFFIX))
+        if unsearched or not complete:
+            needed += [c for c in alive if c.key not in done.searched or c.key in chosen]
+    return needed
 
 
-def progress(store: Store, measuring: Measuring, before: Finished) -> Progress:
+def progress(stored: Mapping[str, Trial], measuring: Measuring, before: Finished) -> Progress:
     """What an earlier run of the same sweep measured; empty when everything is to be measured afresh."""
-    if not before:
-        return Progress({})
-    first = measuring.protocol.cache[0]
-    searched = {key for key, (_, runs) in before.items() if (0, first) in runs}
+    first = measuring.search.cache[0]
     medians = {
-        t.key: next(r.median_ns for r in t.runs if r.process == 0 and r.cache == first)
-        for t in store.trials()
-        if t.key in searched
+        key: next(r.median_ns for r in stored[key].runs if r.process == 0 and r.cache == first)
+        for key, (_, runs) in before.items()
+        if (0, first) in runs
     }
     finals = frozenset((key, process) for key, (_, runs) in before.items() for process, cache in runs if cache == first)
     return Progress(medians, finals)

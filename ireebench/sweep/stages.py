@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -55,27 +55,40 @@ class Compiled:
     @property
     def entry(self) -> Entry:
         """As a worker takes it."""
-        return Entry(
-            key=self.trial.key,
+        return replace(
+            entry_of(self.trial),
             vmfb=str(self.artifact.vmfb.resolve()),
             function=self.artifact.function,
             kernels=tuple(k.symbol for k in self.artifact.kernels),
-            always=self.trial.variant == "default",
-            ships=self.trial.ship.ships,
         )
 
 
-def compile_stage(todo: Iterable[Planned], target: str, environment: int, tools: Tools) -> Iterator[Compiled]:
-    """Compiles candidates, stores every outcome, and gives those that can be measured."""
+def entry_of(trial: Trial) -> Entry:
+    """A trial as finalists are picked from; stock IREE and the baselines are always among them."""
+    always = trial.variant == "default" or trial.baseline is not None
+    return Entry(key=trial.key, baseline=trial.baseline, always=always, ships=trial.ship.ships)
+
+
+def compile_stage(
+    todo: Iterable[Planned], known: Mapping[str, Trial], place: tuple[str, int], tools: Tools
+) -> Iterator[Compiled]:
+    """Compiles candidates, stores every outcome, and gives those that can be measured.
+
+    `known` are trials that came further in an earlier run: they are compiled (from the cache) and left as stored.
+    `place` is the target's name and the environment's row.
+    """
+    target, environment = place
     by_candidate = {c.subject.candidate: c for c in todo if c.subject.candidate is not None}
     tools.events.begin("compile", len(by_candidate))
     waiting: list[Trial] = []
     try:
         for program, outcome in tools.compiler.compile_many([build_program(c) for c in by_candidate]):
-            planned = planned_trial(by_candidate[program.candidate], target, environment)
-            trial = compiled_trial(planned, program, outcome)
+            planned = by_candidate[program.candidate]
+            trial = known.get(planned.key)
+            if trial is None:
+                trial = compiled_trial(planned_trial(planned, target, environment), program, outcome)
+                waiting.append(trial)
             tools.events.step("compile", trial)
-            waiting.append(trial)
             if len(waiting) >= _STORE_EVERY:
                 tools.store.put_trials(waiting)
                 waiting.clear()
@@ -101,7 +114,7 @@ class MeasureWork:
         groups = []
         for p in self.plans:
             candidates = [self.compiled[c.key].entry for c in p.candidates if c.key in self.compiled]
-            baselines = [Entry(key=b.key, baseline=b.subject.baseline, always=True) for b in p.baselines]
+            baselines = [entry_of(planned_trial(b, self.target, self.environment)) for b in p.baselines]
             groups.append(Group(p.problem, (*candidates, *baselines)))
         return tuple(g for g in groups if g.entries)
 
