@@ -92,7 +92,8 @@ def _nan_first(s: Shape, rng: np.random.Generator) -> Floats:
 
 
 def _identical_rows(s: Shape, rng: np.random.Generator) -> Floats:
-    return np.repeat(_spread(Shape(1, s.length, s.sign, s.dtype), rng), s.rows, axis=0)
+    """One row many times, with ties: a choice among them must not depend on the row."""
+    return np.repeat(_ties(Shape(1, s.length, s.sign, s.dtype), rng), s.rows, axis=0)
 
 
 CASES: dict[str, Case] = {
