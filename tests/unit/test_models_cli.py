@@ -23,7 +23,6 @@ from ireebench.store.database import Store
 from ireebench.store.trial import Environment, Trial
 from ireebench.variants import Ship
 
-
 Run = Callable[..., str]
 
 
