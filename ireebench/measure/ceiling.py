@@ -18,7 +18,16 @@ from typing import Any
 import numpy as np
 
 from ireebench.measure.baselines.cub import device_ordinal
-from ireebench.measure.ceiling_device import CpuPool, GpuPool, Loads, Reader, ReadPool, ReadRunnable, Walk
+from ireebench.measure.ceiling_device import (
+    WORD_BYTES,
+    CpuPool,
+    GpuPool,
+    Loads,
+    Reader,
+    ReadPool,
+    ReadRunnable,
+    Walk,
+)
 from ireebench.measure.device import describe, kind_of
 from ireebench.measure.job import CachePolicy
 from ireebench.measure.protocol import cold_copies
@@ -167,7 +176,9 @@ def load(path: Path) -> CeilingTable | None:
 def gpu_readers(size_bytes: int, multiprocessors: int) -> Iterator[Reader]:
     """Every reader worth trying for a size: none with more workgroups than there are tiles to read."""
     for block, unroll, loads, walk in itertools.product(_BLOCKS, _UNROLLS, _GPU_LOADS, _WALKS):
-        tiles = max(1, size_bytes // (16 * block * unroll))
+        if size_bytes < WORD_BYTES * block * unroll and (block, unroll) != (_BLOCKS[0], _UNROLLS[0]):
+            continue
+        tiles = max(1, size_bytes // (WORD_BYTES * block * unroll))
         # With one tile a workgroup the two walks are the same.
         grids = {multiprocessors * g for g in _GROUPS_PER_MULTIPROCESSOR}
         fitting = {g for g in grids if g < tiles} | ({tiles} if walk == "grid" else set())
@@ -258,8 +269,6 @@ def _search(pool: ReadPool, timer: Timer, size: int, policy: CachePolicy, second
     copies = _copies(pool, size, policy)
     readers = _readers(pool, size)
     order = np.random.default_rng(size).permutation(len(readers))
-    if pool.facts.kind == "host":
-        order = np.arange(len(readers))  # threads are made anew for each: keep neighbours together
     deadline = time.monotonic() + max(seconds, 0.0) / 2
     first: list[tuple[float, Reader]] = []
     turn = itertools.count()

@@ -212,60 +212,55 @@ def expected_fold(size_bytes: int) -> int:
 
 
 class CpuPool:
-    """A pool in the host's memory, read by `grid` threads. Raises MissingToolError without a C++ compiler."""
+    """A pool in the host's memory, read by `grid` threads. Raises MissingToolError without a C++ compiler.
 
-    def __init__(self, pool_bytes: int, name: str, cache_bytes: int | None) -> None:
+    Its pages are placed by the threads that fill it, all cores together.
+    """
+
+    def __init__(self, pool_bytes: int, name: str, cache_bytes: int | None, threads: int | None = None) -> None:
+        """`threads` is the most that a reader may use: one a core unless told otherwise."""
         library = native_build.load("ceiling_cpu.cpp", "host")
+        wide, integer, handle = ctypes.c_uint64, ctypes.c_int, ctypes.c_void_p
         library.ceiling_last_error.restype = ctypes.c_char_p
-        library.ceiling_cpu_create.restype = ctypes.c_void_p
-        library.ceiling_cpu_create.argtypes = [ctypes.c_uint64, ctypes.c_int]
-        library.ceiling_cpu_pass.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_void_p]
-        library.ceiling_cpu_destroy.argtypes = [ctypes.c_void_p]
+        library.ceiling_cpu_create.restype = handle
+        library.ceiling_cpu_create.argtypes = [wide, integer]
+        library.ceiling_cpu_pass.argtypes = [handle, wide, wide, integer, handle]
+        library.ceiling_cpu_destroy.argtypes = [handle]
         library.ceiling_cpu_destroy.restype = None
         self._library = library
+        cores = len(os.sched_getaffinity(0))
         free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         self.pool_bytes = min(pool_bytes, free // 2) // 64 * 64
-        self._facts = DeviceFacts(name, "host", len(os.sched_getaffinity(0)), cache_bytes or 0, free)
-        self._handle: int | None = None
-        self._threads = 0
+        self._facts = DeviceFacts(name, "host", cores, cache_bytes or 0, free)
         self._fold = ctypes.c_uint64()
+        self._handle = library.ceiling_cpu_create(self.pool_bytes, threads or cores)
+        if not self._handle:
+            raise RuntimeError(library.ceiling_last_error().decode(errors="replace"))
 
     @property
     def facts(self) -> DeviceFacts:
         """What the sweep has to know of the device."""
         return self._facts
 
-    def _use(self, threads: int) -> None:
-        """One pool at a time, made anew for another number of threads: its pages are placed by who reads them."""
-        if threads == self._threads:
-            return
-        self.close()
-        self._handle = self._library.ceiling_cpu_create(self.pool_bytes, threads)
-        if not self._handle:
-            raise RuntimeError(self._library.ceiling_last_error().decode(errors="replace"))
-        self._threads = threads
-
-    def _pass(self, offset: int, size_bytes: int) -> None:
-        if self._library.ceiling_cpu_pass(self._handle, offset, size_bytes, ctypes.byref(self._fold)) != 0:
+    def _pass(self, offset: int, size_bytes: int, threads: int) -> None:
+        code = self._library.ceiling_cpu_pass(self._handle, offset, size_bytes, threads, ctypes.byref(self._fold))
+        if code != 0:
             raise RuntimeError(self._library.ceiling_last_error().decode(errors="replace"))
 
     def runnable(self, reader: Reader, size_bytes: int, copies: int) -> ReadRunnable:
-        """One reader over `copies` ranges; it is valid until one with another number of threads is made."""
-        self._use(reader.grid)
-        return ReadRunnable(copies, lambda copy: self._pass(copy * size_bytes, size_bytes), lambda: None)
+        """One reader over `copies` ranges; a launch waits itself."""
+        return ReadRunnable(copies, lambda copy: self._pass(copy * size_bytes, size_bytes, reader.grid), lambda: None)
 
     def empty(self) -> None:
         """The CPU has no launch."""
 
     def fold(self, reader: Reader, size_bytes: int) -> int:
         """The xor of all 64-bit words that one reading saw."""
-        self._use(reader.grid)
-        self._pass(0, size_bytes)
+        self._pass(0, size_bytes, reader.grid)
         return self._fold.value
 
     def close(self) -> None:
         """Stops the threads and frees the pool; harmless when repeated."""
         if self._handle:
             self._library.ceiling_cpu_destroy(self._handle)
-        self._handle = None
-        self._threads = 0
+            self._handle = None

@@ -184,5 +184,6 @@ def cub_version() -> int | None:
         probe = Path(scratch) / "probe.cu"
         probe.write_text("#include <cub/version.cuh>\nireebench_cub CUB_VERSION\n")
         done = _run([compiler, "-E", *device_flags("cuda", 0), str(probe)], Path(scratch))
-    found = re.search(r"^ireebench_cub (\d+)", done.stdout, re.MULTILINE)
+    # The value may come after line markers, which begin with "#".
+    found = re.search(r"^ireebench_cub\s+(?:#[^\n]*\n\s*)*(\d+)", done.stdout, re.MULTILINE)
     return int(found.group(1)) if found else None

@@ -57,6 +57,8 @@ void pin(std::thread& thread, int core) {
 #endif
 }
 
+constexpr int kActiveBits = 16;
+
 class Pool {
  public:
   Pool(std::uint64_t bytes, int threads) : words_(bytes / 8), folds_(threads) {
@@ -66,28 +68,30 @@ class Pool {
       pin(workers_.back(), t);
     }
     filling_ = true;  // each thread writes its own share first, so that its pages are near it
-    pass(0, words_ * 8);
+    pass(0, words_ * 8, threads);
     filling_ = false;
   }
 
   ~Pool() {
     stop_ = true;
-    round_.fetch_add(1);
+    announce(threads());
     for (std::thread& t : workers_) t.join();
   }
 
   std::uint64_t bytes() const { return words_ * 8; }
 
-  // Reads [offset, offset + bytes) once with all threads; returns the xor of its words.
-  std::uint64_t pass(std::uint64_t offset, std::uint64_t bytes) {
+  int threads() const { return static_cast<int>(folds_.size()); }
+
+  // Reads [offset, offset + bytes) once with the first `active` threads; returns the xor of its words.
+  std::uint64_t pass(std::uint64_t offset, std::uint64_t bytes, int active) {
     begin_ = offset / 8;
     count_ = bytes / 8;
-    waiting_.store(static_cast<int>(workers_.size()));
-    round_.fetch_add(1);
-    share(0);
+    waiting_.store(active - 1);
+    announce(active);
+    share(0, active);
     for (int spins = 0; waiting_.load(std::memory_order_acquire) != 0; ++spins) wait(spins);
     std::uint64_t acc = 0;
-    for (const Fold& f : folds_) acc ^= f.value;
+    for (int t = 0; t < active; ++t) acc ^= folds_[t].value;
     return acc;
   }
 
@@ -108,23 +112,31 @@ class Pool {
 #endif
   }
 
+  // A round's number and how many threads take part are one word: a thread that wakes late must not mix two rounds.
+  void announce(int active) { round_.store(((round_.load() >> kActiveBits) + 1) << kActiveBits | active); }
+
   void work(int t) {
-    int seen = 0;
+    std::uint64_t seen = 0;
     for (;;) {
-      for (int spins = 0; round_.load(std::memory_order_acquire) == seen; ++spins) wait(spins);
-      seen = round_.load(std::memory_order_acquire);
+      std::uint64_t now = round_.load(std::memory_order_acquire);
+      for (int spins = 0; now == seen; ++spins) {
+        wait(spins);
+        now = round_.load(std::memory_order_acquire);
+      }
+      seen = now;
       if (stop_) return;
-      share(t);
+      const int active = static_cast<int>(now & ((1u << kActiveBits) - 1));
+      if (t >= active) continue;
+      share(t, active);
       waiting_.fetch_sub(1, std::memory_order_release);
     }
   }
 
-  // Fills or reads the share of thread `t`: whole blocks of 32 words, the last thread takes what is left.
-  void share(int t) {
-    const std::size_t n = folds_.size();
+  // Fills or reads the share of thread `t` of `n`: whole blocks of 32 words, the last thread takes what is left.
+  void share(int t, int n) {
     const std::size_t each = (count_ / n + 31) / 32 * 32;
     const std::size_t first = std::min(count_, each * t);
-    const std::size_t last = t + 1 == static_cast<int>(n) ? count_ : std::min(count_, first + each);
+    const std::size_t last = t + 1 == n ? count_ : std::min(count_, first + each);
     std::uint64_t* p = data_.get() + begin_ + first;
     if (filling_) {
       for (std::size_t i = 0; i < last - first; ++i) p[i] = (begin_ + first + i) * 0x9E3779B97F4A7C15ull;
@@ -137,7 +149,7 @@ class Pool {
   std::vector<Fold> folds_;
   std::unique_ptr<std::uint64_t[], Free> data_;
   std::vector<std::thread> workers_;
-  std::atomic<int> round_{0};
+  std::atomic<std::uint64_t> round_{0};
   std::atomic<int> waiting_{0};
   std::atomic<bool> stop_{false};
   std::atomic<bool> filling_{false};
@@ -152,8 +164,8 @@ extern "C" {
 const char* ceiling_last_error() { return error_text().c_str(); }
 
 void* ceiling_cpu_create(std::uint64_t bytes, int threads) {
-  if (bytes < 8 || bytes % 8 != 0 || threads < 1) {
-    error_text() = "ceiling_cpu_create: bytes must be a positive multiple of 8, threads positive";
+  if (bytes < 8 || bytes % 8 != 0 || threads < 1 || threads >= 1 << kActiveBits) {
+    error_text() = "ceiling_cpu_create: bytes must be a positive multiple of 8, threads positive and below 65536";
     return nullptr;
   }
   try {
@@ -164,14 +176,15 @@ void* ceiling_cpu_create(std::uint64_t bytes, int threads) {
   }
 }
 
-// Reads a range once; `*fold` is the xor of its 64-bit words.
-int ceiling_cpu_pass(void* handle, std::uint64_t offset, std::uint64_t bytes, std::uint64_t* fold) {
+// Reads a range once with `threads` threads; `*fold` is the xor of its 64-bit words.
+int ceiling_cpu_pass(void* handle, std::uint64_t offset, std::uint64_t bytes, int threads, std::uint64_t* fold) {
   Pool* pool = static_cast<Pool*>(handle);
-  if (offset % 8 != 0 || bytes % 8 != 0 || offset + bytes > pool->bytes()) {
-    error_text() = "ceiling_cpu_pass: a range outside the pool, or not in 8-byte words";
+  if (offset % 8 != 0 || bytes % 8 != 0 || offset + bytes > pool->bytes() || threads < 1 ||
+      threads > pool->threads()) {
+    error_text() = "ceiling_cpu_pass: a range outside the pool, not in 8-byte words, or too many threads";
     return -1;
   }
-  *fold = pool->pass(offset, bytes);
+  *fold = pool->pass(offset, bytes, threads);
   return 0;
 }
 
