@@ -55,14 +55,17 @@ class Rate:
 def rate(bytes_counted: int, time_us: float, ceiling_gb_per_s: float | None, cache_bytes: int | None = None) -> Rate:
     """Bandwidth and memory-bandwidth utilisation (MBU), never capped.
 
-    Flagged: more than the ceiling, which means that a cache was read or something is mis-measured; and data that fit
-    the last-level cache (`cache_bytes`), where the figure is no memory bandwidth unless the inputs were rotated.
+    Flagged: more than the ceiling, which means that a cache was read or something is mis-measured; less than 1% of it;
+    and data that fit the last-level cache (`cache_bytes`), where the figure is no memory bandwidth unless the inputs
+    were rotated.
     """
     achieved = gb_per_s(bytes_counted, time_us)
     percent = None if ceiling_gb_per_s is None else 100 * achieved / ceiling_gb_per_s
     flag = None
     if percent is not None and percent > 100:
         flag = f"{percent:.1f}% of the ceiling: read from a cache or mis-measured; rotate over more copies"
+    elif percent is not None and percent < 1:
+        flag = f"{percent:.2g}% of the ceiling: not bound by bandwidth, but by launch latency or too few threads"
     elif cache_bytes is not None and bytes_counted <= cache_bytes:
         flag = "fits the last-level cache: rotate over more copies to measure memory"
     return Rate(bytes_counted, time_us, achieved, percent, flag)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ireebench.problems.check import CheckResult
 from ireebench.problems.ops import argcompare
@@ -270,6 +273,27 @@ def test_results_that_differ_between_runs_are_wrong_and_say_where() -> None:
     zero = check_repeat([(np.array([0.0]),), (np.array([-0.0]),)])
     assert zero.reason == "non-deterministic: run 2 on the same input gave output 0 row 0 = -0.0, run 1 gave 0.0"
     assert not check_repeat([(value,), (value[:1],)]).ok
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    row=st.lists(st.sampled_from([NAN, INF, -INF, 0.0, -0.0, 1.0, 2.0, -3.0]), min_size=1, max_size=6),
+    value=st.sampled_from([NAN, INF, -INF, 0.0, -0.0, 1.0, 2.0, -3.0, 7.0]),
+    index=st.integers(-1, 6),
+    op=st.sampled_from(["argmax", "argmin"]),
+)
+def test_the_check_agrees_with_its_rule_spelled_out(row: list[float], value: float, index: int, op: str) -> None:
+    numbers = [v for v in row if v == v]  # noqa: PLR0124
+    if not 0 <= index < len(row):
+        expected = False
+    elif not numbers:
+        expected = True
+    elif math.isnan(row[index]):
+        expected = math.isnan(value)
+    else:
+        expected = row[index] == (max(numbers) if op == "argmax" else min(numbers)) and value == row[index]
+    for dtype in DTYPES:
+        assert judge(row, value, index, dtype, op).ok is expected
 
 
 # ---- conformance inputs ----------------------------------------------------------------------------------------------

@@ -103,6 +103,14 @@ def test_above_the_ceiling_or_in_the_cache_is_flagged_and_not_capped(n: int, k: 
         assert result.flag == "fits the last-level cache: rotate over more copies to measure memory"
 
 
+def test_a_thousandth_of_the_ceiling_is_flagged_as_not_bandwidth_bound() -> None:
+    # iree-org/iree#13285: a sum of 833 x 833 f32 took 120 ms on an A100 (1555 GB/s).
+    result = decode.rate(2_775_556, 120_000, 1555)
+    assert result.gb_per_s == pytest.approx(0.023, abs=0.0005)
+    assert result.mbu_percent == pytest.approx(0.0015, abs=0.00005)
+    assert str(result.flag).startswith("0.0015% of the ceiling: not bound by bandwidth")
+
+
 def test_without_a_ceiling_there_is_no_percentage() -> None:
     assert decode.rate(1000, 1.0, None).mbu_percent is None
 
