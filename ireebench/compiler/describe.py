@@ -11,6 +11,7 @@ from ireebench.compiler.artifact import KernelEvidence
 from ireebench.compiler.driver import Compiled
 from ireebench.compiler.evidence import read_evidence
 from ireebench.compiler.flags import VMFB, shell_line
+from ireebench.compiler.spec_check import SpecReport
 from ireebench.outcome import Failure
 from ireebench.report.table import Cell, Table
 from ireebench.targets import Target
@@ -98,3 +99,48 @@ class FileReport:
             "command": shell_line(str(self.file), self.flags),
             "kernels": [kernel_json(k) for k in read_evidence(self.compiled.folder)],
         }
+
+
+def spec_tables(report: SpecReport, title: str) -> list[Table]:
+    """A row an op; then what is wrong with the spec itself, if anything is."""
+    rows = [
+        (
+            op.function,
+            op.op,
+            f"{'x'.join('?' if n is None else str(n) for n in op.shape)}x{op.element_type}",
+            op.applied,
+            op.reason,
+        )
+        for op in report.ops
+    ]
+    tables = [Table.of(("function", "op", "shape", "applied", "reason"), rows, title)]
+    if report.broken:
+        tables.append(Table.of(("rule of the spec that is broken",), [(rule,) for rule in report.broken]))
+    if report.unused:
+        tables.append(Table.of(("entry that no op got",), [(entry,) for entry in report.unused]))
+    return tables
+
+
+def spec_document(report: SpecReport, compiled: Compiled, spec: Path, file: Path, target: Target) -> dict[str, Any]:
+    """The same for JSON."""
+    failure = compiled.failure
+    return {
+        "spec": str(spec),
+        "file": str(file),
+        "target": target.name,
+        "status": failure.status.value if failure else "ok",
+        "reason": failure.reason if failure else None,
+        "ops": [
+            {
+                "function": op.function,
+                "op": op.op,
+                "shape": list(op.shape),
+                "dtype": op.element_type,
+                "applied": op.applied,
+                "reason": op.reason,
+            }
+            for op in report.ops
+        ],
+        "broken_rules": list(report.broken),
+        "unused_entries": list(report.unused),
+    }
