@@ -19,6 +19,8 @@ def resolve(m: Machine, g: Waves, line: int, offset: Array, ok: Bools, size: int
     `offset` is int64 [wave, lane] from the arena's start; `ok` the lanes that access memory at all.
     """
     offset = np.broadcast_to(offset, ok.shape)
+    if m.dropped is not None:
+        ok = ok & ~m.dropped[g.workgroup][:, None]
     active = offset[ok]
     if not active.size:
         return np.zeros(ok.shape, np.int64), ok
@@ -36,12 +38,21 @@ def resolve(m: Machine, g: Waves, line: int, offset: Array, ok: Bools, size: int
         if unit > 1 and (active & (unit - 1)).any():
             bad = ok & ((offset & (unit - 1)) != 0)
             what = "store" if store else "load"
-            m.report(g, Fault.MISALIGNED, line, bad, "global", f"{what} of {size} bytes at an address that is not {unit}-byte aligned")
+            m.report(
+                g,
+                Fault.MISALIGNED,
+                line,
+                bad,
+                "global",
+                f"{what} of {size} bytes at an address that is not {unit}-byte aligned",
+            )
         groups = [window] if window else [w for w in m.windows if w.end > low and w.start < high]
         for w in groups:
             inside = ok if window else ok & (offset >= w.start) & (offset < w.end)
             if inside.any():
                 (_check_store if store else _check_load)(m, g, line, offset, inside, size, w)
+        if m.dropped is not None:
+            ok = ok & ~m.dropped[g.workgroup][:, None]
     elif store:
         for w in [window] if window else m.windows:
             if w.buffer.written is not None:
@@ -77,7 +88,9 @@ def _within(m: Machine, g: Waves, line: int, offset: Array, ok: Bools, size: int
             message = f"{what} of {size} bytes at address {hex(place + BASE_ADDRESS)}, in no buffer"
         else:
             extent = nearest.end - nearest.start
-            message = f"{what} of {size} bytes at byte {place - nearest.start} of {nearest.name}, which has {extent} bytes"
+            message = (
+                f"{what} of {size} bytes at byte {place - nearest.start} of {nearest.name}, which has {extent} bytes"
+            )
         m.report(g, Fault.OUT_OF_BOUNDS, line, bad, "global", message)
     return ok & inside
 
@@ -90,15 +103,21 @@ def _check_load(m: Machine, g: Waves, line: int, offset: Array, ok: Bools, size:
             return
     elif b.written is None:
         bad = ok & (relative + size > b.provided)
-        if bad.any():
-            m.report(g, Fault.UNINITIALISED, line, bad, w.name, _at(relative, bad, size, w, "load", "holds no data"))
+        if bad.any() and m.dropped is not None:
+            m.drop(g, bad)
+        elif bad.any():
+            m.report(
+                g, Fault.UNINITIALISED, line, bad, w.name, _at(relative, bad, size, w, "load", "holds no data there")
+            )
         return
     assert b.written is not None
     assert b.writer is not None
     index = np.where(ok, relative, 0)[..., None] + np.arange(size)
     known = (b.written[index] | (index < b.provided)).all(axis=2)
     bad = ok & ~known
-    if bad.any():
+    if bad.any() and m.dropped is not None:
+        ok = ok & m.drop(g, bad)
+    elif bad.any():
         m.report(g, Fault.UNINITIALISED, line, bad, w.name, _at(relative, bad, size, w, "load", "was never stored"))
     writer = b.writer[index]
     me = (m.linear(g) + 1)[:, None, None]

@@ -84,4 +84,3 @@ def _table() -> dict[str, Rule]:
 
 
 RULES: Mapping[str, Rule] = _table()
-

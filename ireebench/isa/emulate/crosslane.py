@@ -204,4 +204,3 @@ RULES: Mapping[str, Rule] = {
     "v_permlanex16_b32": Rule("RDNA3 ISA 16.10 VOP3", C, _permlane16(True), shadow="bits", reads_output=True),
     "v_permlane64_b32": Rule("RDNA3 ISA 16.8 VOP1", C, _permlane64, shadow="bits"),
 }
-

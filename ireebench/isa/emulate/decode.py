@@ -79,7 +79,9 @@ def _unsupported(instruction: Instruction, error: Unsupported) -> Step:
         raise error
 
     nothing: frozenset[int] = frozenset()
-    return Step(run, None, instruction.line, instruction.mnemonic, "unknown", nothing, nothing, nothing, "none", nothing)
+    return Step(
+        run, None, instruction.line, instruction.mnemonic, "unknown", nothing, nothing, nothing, "none", nothing
+    )
 
 
 def _single(instruction: Instruction, machine: Machine) -> Step:
@@ -192,5 +194,3 @@ def _with_old(first: Run, second: Run, written: list[int]) -> Run:
             g.vu[r][...] = value
 
     return run
-
-

@@ -140,7 +140,11 @@ def _selected(d: Decode, operand: Operand, part: str) -> Getter:
 def sdwa(d: Decode, build: Callable[[Decode], Run], has_result: bool) -> Run:
     """Wraps a rule: sources are parts of registers, the result goes to a part of its register."""
     start = len(d.operands) - (2 if "src1_sel" in d.modifiers else 1)
-    if d.operands[-1].kind is Kind.SGPR and d.operands[-1].index == 106 and d.name.startswith(("v_cndmask", "v_addc", "v_subb")):
+    if (
+        d.operands[-1].kind is Kind.SGPR
+        and d.operands[-1].index == 106
+        and d.name.startswith(("v_cndmask", "v_addc", "v_subb"))
+    ):
         start -= 1
     selected: list[tuple[int, Getter]] = []
     for k in range(2 if "src1_sel" in d.modifiers else 1):

@@ -140,15 +140,35 @@ class Scheduler:
             block = blocks[g.block]
             self.executed += len(block.runs) + 1
             if self.executed > self.limit:
-                raise ExecutionLimit(f"more than {self.limit} instructions; raise the limit or look for an endless loop")
-            block.waves += g.count
+                raise ExecutionLimit(
+                    f"more than {self.limit} instructions; raise the limit or look for an endless loop"
+                )
             for run in block.runs:
                 run(g)
+            if self.machine.dropped is not None and self.machine.dropped[g.workgroup].any():
+                g = self._without_dropped(g, live)
+                if not g.count:
+                    return
+            block.waves += g.count
             if block.last is None:
                 g.block += 1
                 continue
             if not self._leave(g, block, block.last, live):
                 return
+
+    def _without_dropped(self, g: Waves, live: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Waves:
+        """What is left of a group; the other groups lose their waves of the dropped workgroups too."""
+        dropped = self.machine.dropped
+        assert dropped is not None
+        live[dropped] = 0
+
+        def rest(group: Waves) -> Waves:
+            keep = ~dropped[group.workgroup]
+            return group if keep.all() else group.take(keep)
+
+        self.ready = [r for r in map(rest, self.ready) if r.count]
+        self.waiting = [r for r in map(rest, self.waiting) if r.count]
+        return rest(g)
 
     def _leave(
         self, g: Waves, block: Block, last: Instruction, live: np.ndarray[tuple[int], np.dtype[np.int64]]

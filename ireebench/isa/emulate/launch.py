@@ -38,26 +38,24 @@ class Binding:
 
 @dataclass(frozen=True, slots=True)
 class Dispatch:
-    """One kernel launch. `workgroups` are the counts in x, y, z; `chosen` a smaller grid to run, from 0, or None for all."""
+    """One kernel launch; `workgroups` are the counts in x, y, z."""
 
     kernel: str
     workgroups: tuple[int, int, int]
     bindings: tuple[Binding, ...]
     constants: tuple[int, ...] = ()
-    chosen: tuple[int, int, int] | None = None
-
-    @property
-    def grid(self) -> tuple[int, int, int]:
-        """What is emulated."""
-        return self.chosen or self.workgroups
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to emulate. `limit` is the most instructions that one dispatch's groups of waves may execute."""
+    """How to emulate. `limit` is the most instructions that one dispatch's groups of waves may execute.
+
+    `partial`: inputs were given in part, and workgroups that read what was not given are left out.
+    """
 
     sanitize: bool = True
     limit: int = 50_000_000
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,17 +125,18 @@ def run_dispatch(
     code = compile_kernel(kernel, machine)
     threads = workgroup_size(kernel)
     waves_each = -(-(threads[0] * threads[1] * threads[2]) // mode.lanes)
-    together = max(1, WAVES_AT_ONCE // waves_each)
-    executed = 0
+    together = max(1, WAVES_AT_ONCE // waves_each) * (4 if options.partial else 1)
+    executed = groups = 0
     start = _Start(kernel, machine, arena.address(kernargs), arguments, threads, total + 4)
     with np.errstate(all="ignore"):
-        for batch in _batches(dispatch.grid, together):
+        for batch in _batches(dispatch.workgroups, together):
+            machine.dropped = np.zeros(len(batch), np.bool_) if options.partial else None
             machine.lds = fresh_lds(lds_bytes(kernel), len(batch))
             waves, live = start.waves(batch)
             scheduler = Scheduler(code, machine, options.limit - executed)
             scheduler.run(waves, live)
             executed += scheduler.executed
-    groups = dispatch.grid[0] * dispatch.grid[1] * dispatch.grid[2]
+            groups += len(batch) - (int(np.count_nonzero(machine.dropped)) if machine.dropped is not None else 0)
     return DispatchResult(machine.reports.collected(), _counts(kernel.name, code, machine, groups, groups * waves_each))
 
 
@@ -283,7 +282,11 @@ class _Start:
             waves.hot = set(waves.poison_v) | {1000 + r for r in waves.poison_s}
         return waves, np.full(len(batch), each, np.int64)
 
-    def _work_items(self, v: np.ndarray[tuple[int, ...], np.dtype[np.uint32]], thread: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> set[int]:
+    def _work_items(
+        self,
+        v: np.ndarray[tuple[int, ...], np.dtype[np.uint32]],
+        thread: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
+    ) -> set[int]:
         """Work-item ids: packed into v0 on gfx90a, gfx94x, gfx95x and gfx11 and newer, else in v0, v1, v2."""
         x = thread % self.threads[0]
         y = thread // self.threads[0] % self.threads[1]
@@ -298,7 +301,9 @@ class _Start:
             v[i] = values.astype(np.uint32)
         return {0, 1, 2}
 
-    def _scalars(self, s: np.ndarray[tuple[int, ...], np.dtype[np.uint32]], ids: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> set[int]:
+    def _scalars(
+        self, s: np.ndarray[tuple[int, ...], np.dtype[np.uint32]], ids: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+    ) -> set[int]:
         """User and system scalar registers, in the order of the descriptor. Gives the slots that hold something."""
         d = self.kernel.descriptor
         given: set[int] = set()

@@ -39,7 +39,9 @@ def resolve(m: Machine, g: Waves, line: int, address: Array, size: int, store: b
         bad = ok & ((local & (unit - 1)) != 0)
         if bad.any():
             first = int(local[tuple(np.argwhere(bad)[0])])
-            m.report(g, Fault.MISALIGNED, line, bad, "lds", f"LDS {what} of {size} bytes at {first}, not {unit}-byte aligned")
+            m.report(
+                g, Fault.MISALIGNED, line, bad, "lds", f"LDS {what} of {size} bytes at {first}, not {unit}-byte aligned"
+            )
     index = np.where(ok, local, 0) + g.workgroup[:, None] * lds.stride
     if m.sanitize and ok.any():
         (_check_write if store else _check_read)(m, g, line, index, ok, size)
@@ -61,8 +63,11 @@ def _check_read(m: Machine, g: Waves, line: int, index: Array, ok: Bools, size: 
         writer = lds.writer[at]
         bad = ok & (writer == 0)
         if bad.any():
-            byte = _first(bad, at) % lds.stride
-            m.report(g, Fault.UNINITIALISED, line, bad, "lds", f"LDS read of byte {byte}, which was never written")
+            place = _first(bad, at)
+            m.report(
+                g, Fault.UNINITIALISED, line, bad, "lds",
+                f"LDS read of byte {place % lds.stride}, which was never written{_neighbour(lds, place)}",
+            )  # fmt: skip
         bad = ok & (writer != 0) & (writer != me) & (lds.write_epoch[at] >= epoch)
         if bad.any():
             _race(m, g, line, bad, at, "LDS read", "written", lds.writer, lds.write_line)
@@ -75,6 +80,16 @@ def _check_read(m: Machine, g: Waves, line: int, index: Array, ok: Bools, size: 
         lds.reader[here[lds.reader[here] != who]] = -1
         lds.read_epoch[here] = when
         lds.read_line[here] = line
+
+
+def _neighbour(lds: LocalMemory, place: int) -> str:
+    """What was written below: a read past the end of an array in the LDS is seen by it."""
+    start = place - place % lds.stride
+    below = np.nonzero(lds.writer[start:place])[0]
+    if not below.size:
+        return ""
+    last = int(below[-1])
+    return f" (past byte {last}, written by wave {int(lds.writer[start + last]) - 1} at line {int(lds.write_line[start + last])})"
 
 
 def _check_write(m: Machine, g: Waves, line: int, index: Array, ok: Bools, size: int) -> None:
@@ -97,7 +112,9 @@ def _check_write(m: Machine, g: Waves, line: int, index: Array, ok: Bools, size:
             _race(m, g, line, clash, at, "LDS write", "written", lds.writer, lds.write_line)
 
 
-def _race(m: Machine, g: Waves, line: int, bad: Bools, at: Array, what: str, did: str, who: Array, lines: Array) -> None:
+def _race(
+    m: Machine, g: Waves, line: int, bad: Bools, at: Array, what: str, did: str, who: Array, lines: Array
+) -> None:
     place = _first(bad, at)
     other = int(who[place]) - 1
     name = f"wave {other}" if other >= 0 else "several waves"
@@ -241,7 +258,9 @@ def _atomic(fn: Callable[[Array, Array], Array], returns: bool) -> Rule:
 
         return run
 
-    return Rule(SECTION, "lds atomic", build, outputs=int(returns), shadow="none", sinks=(0, 1, 2) if not returns else (1, 2))
+    return Rule(
+        SECTION, "lds atomic", build, outputs=int(returns), shadow="none", sinks=(0, 1, 2) if not returns else (1, 2)
+    )
 
 
 _ATOMICS: Mapping[str, Callable[[Array, Array], Array]] = {

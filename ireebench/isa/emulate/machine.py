@@ -66,6 +66,7 @@ class Machine:
     windows: tuple[Window, ...] = ()
     grid: tuple[int, int, int] = (1, 1, 1)
     scratch_bytes: int = 0
+    dropped: Bools | None = None  # workgroups of the batch that need data that was not given: they are not run on
     tally: Tally = field(default_factory=Tally)
     reports: Reports = field(init=False)
 
@@ -80,11 +81,24 @@ class Machine:
             return
         if bad.ndim == 1:
             bad = bad[:, None]
+        if self.dropped is not None:
+            bad = bad & ~self.dropped[g.workgroup][:, None]
+            if not bad.any():
+                return
         wave, lane = (int(x) for x in np.argwhere(bad)[0])
         ids = tuple(int(x) for x in g.ids[wave])
         where = (ids[0], ids[1], ids[2])
         times = int(np.count_nonzero(bad))
         self.reports.add(subject, Report(fault, self.kernel, line, lane, int(g.wave[wave]), where, message, times))
+
+    def drop(self, g: Waves, lacking: Bools) -> Bools:
+        """Gives up the workgroups of the lanes in `lacking`, when only part of the data was given. Returns what is left.
+
+        `lacking` is [wave, lane]; the answer has the lanes of workgroups that go on.
+        """
+        assert self.dropped is not None
+        self.dropped[g.workgroup[lacking.any(axis=1)]] = True
+        return np.broadcast_to(~self.dropped[g.workgroup][:, None], lacking.shape)
 
     def linear(self, g: Waves) -> Ints:
         """The number of each wave's workgroup in the grid, x fastest."""

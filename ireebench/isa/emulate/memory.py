@@ -117,7 +117,14 @@ def _load_rule(space: str, size: int, signed: bool = False, high: bool | None = 
         return run
 
     group = f"{space} load"
-    return Rule(MUBUF if space == "buffer" else FLAT, group, build, shadow="none", sinks=(1, 2, 3), reads_output=high is not None)
+    return Rule(
+        MUBUF if space == "buffer" else FLAT,
+        group,
+        build,
+        shadow="none",
+        sinks=(1, 2, 3),
+        reads_output=high is not None,
+    )
 
 
 def _partial(m: Machine, g: Waves, address: Address, words: list[Array], ok: Bools, line: int) -> None:

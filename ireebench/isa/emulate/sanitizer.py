@@ -120,7 +120,9 @@ def _report_use(m: Machine, g: Waves, step: Step, registers: list[int]) -> None:
             bad = _lanes_of(g, r)
         if bad.any():
             name = register_name(r)
-            m.report(g, Fault.UNINITIALISED, step.line, bad, name, f"{step.mnemonic} uses {name}, which was never written")
+            m.report(
+                g, Fault.UNINITIALISED, step.line, bad, name, f"{step.mnemonic} uses {name}, which was never written"
+            )
 
 
 def branch_on(m: Machine, g: Waves, line: int, mnemonic: str, register: int) -> None:

@@ -362,7 +362,9 @@ def _logic(bits: int) -> dict[str, Rule]:
 
 def _whole_quads(a: Array) -> Array:
     one = a.dtype.type(1)
-    any_of_four = (a | (a >> one) | (a >> a.dtype.type(2)) | (a >> a.dtype.type(3))) & a.dtype.type(0x1111111111111111 & ((1 << (8 * a.dtype.itemsize)) - 1))
+    any_of_four = (a | (a >> one) | (a >> a.dtype.type(2)) | (a >> a.dtype.type(3))) & a.dtype.type(
+        0x1111111111111111 & ((1 << (8 * a.dtype.itemsize)) - 1)
+    )
     return any_of_four * a.dtype.type(15)
 
 

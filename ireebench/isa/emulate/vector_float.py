@@ -58,7 +58,12 @@ def _fma(section: str, kind: str, accumulate: bool = False, order: tuple[int, in
 
     # V_FMA_F16 came with gfx9 and keeps the upper half of its register (LLVM: zeroesHigh16BitsOfDest).
     return elementwise(
-        fn, f"{kind}: {kind} {kind} {kind}", section, F, accumulate=accumulate, keep_high=kind == "f16" and not accumulate
+        fn,
+        f"{kind}: {kind} {kind} {kind}",
+        section,
+        F,
+        accumulate=accumulate,
+        keep_high=kind == "f16" and not accumulate,
     )
 
 
@@ -120,7 +125,9 @@ def _div_scale(d: Decode) -> Run:
         conditions = [zero, far & is_b, far, tiny_b, tiny_r & tiny_q & is_b, tiny_r & tiny_q, tiny_r, tiny_q & is_c]
         values = [np.full_like(a, np.nan), up, a, up, up, a, down, up]
         value = np.select([*conditions, tiny_q, small_c], [*values, a, up], a)
-        flag = np.select([zero, far, tiny_b, tiny_r & tiny_q, tiny_r, tiny_q], [False, True, False, True, False, True], False)
+        flag = np.select(
+            [zero, far, tiny_b, tiny_r & tiny_q, tiny_r, tiny_q], [False, True, False, True, False, True], False
+        )
         store(g, value)
         g.write_mask(slot, flag & g.exec_mask)
 

@@ -112,7 +112,12 @@ def _cndmask(d: Decode) -> Run:
     mask = source(d, d.operands[3], "mask")
     store = result(d, d.operands[0], "u32")
     i = d.vector(0)
-    if d.operands[1].kind is Kind.VGPR and d.operands[1].index == i and not d.operands[1].neg and not d.operands[1].absolute:
+    if (
+        d.operands[1].kind is Kind.VGPR
+        and d.operands[1].index == i
+        and not d.operands[1].neg
+        and not d.operands[1].absolute
+    ):
         # dst = mask ? yes : dst: one masked copy.
         def update(g: Waves) -> None:
             m = mask(g)

@@ -172,7 +172,9 @@ def join(a: Waves, b: Waves) -> Waves:
     def both(x: Array, y: Array, axis: int = 0) -> Array:
         return np.concatenate((x, y), axis=axis)
 
-    def poison(x: dict[int, U32], y: dict[int, U32], like_x: tuple[int, ...], like_y: tuple[int, ...]) -> dict[int, U32]:
+    def poison(
+        x: dict[int, U32], y: dict[int, U32], like_x: tuple[int, ...], like_y: tuple[int, ...]
+    ) -> dict[int, U32]:
         return {
             r: both(x.get(r, np.zeros(like_x, np.uint32)), y.get(r, np.zeros(like_y, np.uint32)))
             for r in x.keys() | y.keys()

@@ -1,0 +1,407 @@
+"""Reads what one invocation does on the device from the compiler's own IR after its `hal` phase.
+
+At that phase (`iree-compile --compile-to=hal`) workgroup counts are resolved, bindings are fused and transient buffers have
+their places. The function is evaluated as IREE's VM would: constants are folded, buffers are named, and command buffers,
+memoised or not, with indirect bindings or not, are flattened to a list of commands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ireebench.isa.emulate.errors import Unsupported
+
+
+@dataclass(frozen=True, slots=True)
+class HostBuffer:
+    """A buffer of the invocation: argument number `argument` (inputs only), `size` in bytes."""
+
+    kind: Literal["input", "allocation"]
+    size: int
+    argument: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """`length` bytes from `offset` of buffer number `buffer`."""
+
+    buffer: int
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class DispatchCommand:
+    """Launches `kernel` on a grid of workgroups; `constants` are 32 bits each."""
+
+    kernel: str
+    workgroups: tuple[int, int, int]
+    constants: tuple[int, ...]
+    bindings: tuple[Slice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FillCommand:
+    """Fills a slice with a pattern of 1, 2 or 4 bytes."""
+
+    target: Slice
+    pattern: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class CopyCommand:
+    """Copies one slice onto another of the same length."""
+
+    source: Slice
+    target: Slice
+
+
+Command = DispatchCommand | FillCommand | CopyCommand
+
+
+@dataclass(frozen=True, slots=True)
+class OutputView:
+    """A result: where it lies, its shape in elements and its element type as MLIR spells it."""
+
+    place: Slice
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """One invocation of one function."""
+
+    function: str
+    buffers: tuple[HostBuffer, ...]
+    commands: tuple[Command, ...]
+    outputs: tuple[OutputView, ...]
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The kernels launched, in order."""
+        return tuple(c.kernel for c in self.commands if isinstance(c, DispatchCommand))
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """A buffer view argument or a subspan: buffer number, offset and length (-1: to the end)."""
+
+    buffer: int
+    offset: int = 0
+    length: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """A command in a command buffer, before its bindings are known: slots of the table are integers."""
+
+    kind: str
+    kernel: str
+    numbers: tuple[int, ...]
+    constants: tuple[int, ...]
+    places: tuple[tuple[Any, int, int], ...]
+    pattern: bytes = b""
+
+
+@dataclass(slots=True)
+class _CommandBuffer:
+    recorded: list[_Recorded] = field(default_factory=list)
+
+
+_IGNORED = frozenset(
+    (
+        "hal.memory_type", "hal.buffer_usage", "hal.encoding_type", "hal.buffer_view.assert", "hal.device.allocator",
+        "hal.buffer.assert", "hal.fence.create", "hal.fence.join", "hal.fence.await", "hal.device.queue.dealloca",
+        "util.status.check_ok", "util.null", "hal.command_buffer.execution_barrier", "hal.command_buffer.finalize",
+        "hal.command_buffer.begin_debug_group", "hal.command_buffer.end_debug_group", "hal.device.queue.barrier",
+        "hal.device.queue.flush", "hal.fence.signal", "util.optimization_barrier", "hal.command_buffer.advise_buffer",
+        "hal.device.resolve", "hal.fence.query",
+    )
+)  # fmt: skip
+
+_ARITHMETIC: Mapping[str, Callable[..., int]] = {
+    "arith.addi": lambda a, b: a + b,
+    "arith.subi": lambda a, b: a - b,
+    "arith.muli": lambda a, b: a * b,
+    "arith.divui": lambda a, b: a // b,
+    "arith.divsi": lambda a, b: a // b,
+    "arith.ceildivui": lambda a, b: -(-a // b),
+    "arith.ceildivsi": lambda a, b: -(-a // b),
+    "arith.remui": lambda a, b: a % b,
+    "arith.maxui": max,
+    "arith.minui": min,
+    "arith.maxsi": max,
+    "arith.minsi": min,
+    "arith.index_cast": lambda a: a,
+    "arith.index_castui": lambda a: a,
+    "arith.extui": lambda a: a,
+    "arith.trunci": lambda a: a & 0xFFFFFFFF,
+    "arith.select": lambda c, a, b: a if c else b,
+    "arith.shrui": lambda a, b: a >> b,
+    "arith.shli": lambda a, b: a << b,
+    "util.align": lambda a, b: -(-a // b) * b,
+}
+
+
+def read_schedule(hal_ir: str, function: str) -> Schedule:
+    """The commands of `function`; raises Unsupported for IR that it does not know, or a function that is not there."""
+    from iree.compiler import ir
+
+    with ir.Context():
+        try:
+            module = ir.Module.parse(hal_ir)
+        except Exception as e:
+            raise Unsupported(f"the compiler's hal IR does not parse: {str(e).splitlines()[0]}") from e
+        return _Reader(module).read(function)
+
+
+@dataclass(slots=True)
+class _Reader:
+    module: Any
+    buffers: list[HostBuffer] = field(default_factory=list)
+    commands: list[Command] = field(default_factory=list)
+    sizes: dict[int, int] = field(default_factory=dict)
+
+    def read(self, function: str) -> Schedule:
+        op = self._symbol("util.func", function)
+        if op is None:
+            raise Unsupported(f"function '{function}': the compiled module has none of that name")
+        block = op.regions[0].blocks[0]
+        values: dict[Any, Any] = {}
+        for i, argument in enumerate(block.arguments):
+            if "buffer_view" not in str(argument.type) and "hal.buffer" not in str(argument.type):
+                continue  # fences of the asynchronous model
+            values[argument] = _View(len(self.buffers))
+            self.buffers.append(HostBuffer("input", 0, i))
+        results = self._run(block, values)
+        outputs = tuple(r for r in results if isinstance(r, OutputView))
+        return Schedule(function, tuple(self.buffers), tuple(self.commands), outputs)
+
+    def _symbol(self, kind: str, name: str) -> Any:
+        for op in self.module.body.operations:
+            o = op.operation
+            if o.name == kind and _text(o, "sym_name") == name:
+                return o
+        return None
+
+    def _run(self, block: Any, values: dict[Any, Any]) -> list[Any]:
+        """Evaluates a straight line of operations; gives what it returns."""
+        for op in block.operations:
+            o = op.operation
+            if o.name in ("util.return", "util.initializer.return"):
+                return [values.get(v) for v in o.operands]
+            if o.name in _IGNORED:
+                continue
+            if o.name in _ARITHMETIC:
+                values[o.results[0]] = _ARITHMETIC[o.name](*(values[v] for v in o.operands))
+                continue
+            handler = _HANDLERS.get(o.name)
+            if handler is None:
+                raise Unsupported(f"host operation {o.name}")
+            handler(self, o, values)
+        return []
+
+    # --- Values -------------------------------------------------------------------------------------------------------
+
+    def constant(self, o: Any, values: dict[Any, Any]) -> None:
+        values[o.results[0]] = _integer(str(o.attributes["value"]))
+
+    def element_type(self, o: Any, values: dict[Any, Any]) -> None:
+        values[o.results[0]] = str(o.attributes["type"])
+
+    def load_global(self, o: Any, values: dict[Any, Any]) -> None:
+        result = o.results[0]
+        if "command_buffer" in str(result.type):
+            values[result] = self._initial_value(str(o.attributes["global"]).lstrip("@"))
+        elif any(kind in str(result.type) for kind in ("hal.device", "hal.executable")):
+            values[result] = None
+        else:
+            raise Unsupported(f"a global of type {result.type}")
+
+    def _initial_value(self, name: str) -> Any:
+        for op in self.module.body.operations:
+            if op.operation.name != "util.initializer":
+                continue
+            for inner in op.operation.regions[0].blocks[0].operations:
+                o = inner.operation
+                if o.name == "util.global.store" and str(o.attributes["global"]).lstrip("@").strip('"') == name.strip(
+                    '"'
+                ):
+                    values: dict[Any, Any] = {}
+                    self._run(op.operation.regions[0].blocks[0], values)
+                    return values[o.operands[0]]
+        raise Unsupported(f"global '{name}', which nothing initialises")
+
+    def call(self, o: Any, values: dict[Any, Any]) -> None:
+        callee = str(o.attributes["callee"]).lstrip("@").strip('"')
+        target = self._symbol("util.func", callee)
+        if target is None or not target.regions[0].blocks:
+            raise Unsupported(f"call of '{callee}'")
+        block = target.regions[0].blocks[0]
+        inner = {a: values.get(v) for a, v in zip(block.arguments, o.operands, strict=True)}
+        for result, value in zip(o.results, self._run(block, inner), strict=True):
+            values[result] = value
+
+    # --- Buffers ------------------------------------------------------------------------------------------------------
+
+    def view_buffer(self, o: Any, values: dict[Any, Any]) -> None:
+        values[o.results[0]] = values[o.operands[0]]
+
+    def allocate(self, o: Any, values: dict[Any, Any]) -> None:
+        values[o.results[0]] = _View(len(self.buffers))
+        self.buffers.append(HostBuffer("allocation", int(values[o.operands[len(o.operands) - 1]])))
+
+    def subspan(self, o: Any, values: dict[Any, Any]) -> None:
+        view: _View = values[o.operands[0]]
+        values[o.results[0]] = _View(view.buffer, view.offset + values[o.operands[1]], values[o.operands[2]])
+
+    def create_view(self, o: Any, values: dict[Any, Any]) -> None:
+        operands = [values.get(v) for v in o.operands]
+        view, offset, length, dtype = operands[0], operands[1], operands[2], operands[3]
+        assert isinstance(view, _View)
+        place = Slice(view.buffer, view.offset + int(offset or 0), int(length or 0))
+        shape = tuple(int(d or 0) for d in operands[5:])
+        values[o.results[0]] = OutputView(place, shape, str(dtype))
+
+    def _slice(self, view: _View, offset: int, length: int) -> Slice:
+        if self.buffers[view.buffer].kind == "input":
+            size = max(self.buffers[view.buffer].size, view.offset + offset + length)
+            self.buffers[view.buffer] = HostBuffer("input", size, self.buffers[view.buffer].argument)
+        return Slice(view.buffer, view.offset + offset, length)
+
+    # --- Command buffers ----------------------------------------------------------------------------------------------
+
+    def create_commands(self, o: Any, values: dict[Any, Any]) -> None:
+        values[o.results[0]] = _CommandBuffer()
+
+    def lookup(self, o: Any, values: dict[Any, Any]) -> None:
+        values[o.results[0]] = str(o.attributes["entry_point"]).split("::@")[-1].strip('"')
+
+    def dispatch(self, o: Any, values: dict[Any, Any]) -> None:
+        commands, (_, entry, x, y, z, constants, places, offsets, lengths) = _segments(o, values)
+        target: _CommandBuffer = commands[0]
+        triple = tuple(zip(places, offsets, lengths, strict=True))
+        numbers = (int(x[0]), int(y[0]), int(z[0]))
+        target.recorded.append(_Recorded("dispatch", str(entry[0]), numbers, tuple(int(c) for c in constants), triple))
+
+    def fill(self, o: Any, values: dict[Any, Any]) -> None:
+        target, place, offset, length, pattern = (values.get(v) for v in o.operands)
+        width = int(str(o.operands[4].type).removeprefix("i")) // 8
+        raw = (int(pattern) & ((1 << (8 * width)) - 1)).to_bytes(width, "little")
+        target.recorded.append(_Recorded("fill", "", (), (), ((place, offset, length),), raw))
+
+    def copy(self, o: Any, values: dict[Any, Any]) -> None:
+        target, source, source_at, place, place_at, length = (values.get(v) for v in o.operands)
+        places = ((source, source_at, length), (place, place_at, length))
+        target.recorded.append(_Recorded("copy", "", (), (), places))
+
+    def execute_indirect(self, o: Any, values: dict[Any, Any]) -> None:
+        operands = [values.get(v) for v in o.operands]
+        n = (len(operands) - 5) // 3
+        table = [(operands[5 + i], int(operands[5 + n + i] or 0), int(operands[5 + 2 * n + i] or 0)) for i in range(n)]
+        self._flatten(operands[4], table)
+
+    def execute(self, o: Any, values: dict[Any, Any]) -> None:
+        for v in o.operands:
+            if isinstance(values.get(v), _CommandBuffer):
+                self._flatten(values[v], [])
+
+    def _flatten(self, commands: Any, table: Sequence[tuple[Any, int, int]]) -> None:
+        if not isinstance(commands, _CommandBuffer):
+            raise Unsupported("a command buffer whose contents are not in the module")
+        for r in commands.recorded:
+            places = [self._bound(p, table) for p in r.places]
+            match r.kind:
+                case "dispatch":
+                    x, y, z = r.numbers
+                    self.commands.append(DispatchCommand(r.kernel, (x, y, z), r.constants, tuple(places)))
+                case "fill":
+                    self.commands.append(FillCommand(places[0], r.pattern))
+                case _:
+                    self.commands.append(CopyCommand(places[0], places[1]))
+
+    def _bound(self, place: tuple[Any, int, int], table: Sequence[tuple[Any, int, int]]) -> Slice:
+        what, offset, length = place
+        if isinstance(what, _View):
+            return self._slice(what, int(offset), int(length))
+        view, start, _ = table[int(what)]
+        if not isinstance(view, _View):
+            raise Unsupported("a binding that is no buffer")
+        return self._slice(view, start + int(offset), int(length))
+
+    def queue_fill(self, o: Any, values: dict[Any, Any]) -> None:
+        operands = [values.get(v) for v in o.operands]
+        view = next(p for p in operands if isinstance(p, _View))
+        at = operands.index(view)
+        width = int(str(o.operands[at + 3].type).removeprefix("i")) // 8
+        raw = (int(operands[at + 3] or 0) & ((1 << (8 * width)) - 1)).to_bytes(width, "little")
+        place = self._slice(view, int(operands[at + 1] or 0), int(operands[at + 2] or 0))
+        self.commands.append(FillCommand(place, raw))
+
+    def queue_copy(self, o: Any, values: dict[Any, Any]) -> None:
+        operands = [values.get(v) for v in o.operands]
+        first, second = (i for i, p in enumerate(operands) if isinstance(p, _View))
+        length = int(operands[second + 2] or 0)
+        source, target = operands[first], operands[second]
+        assert isinstance(source, _View)
+        assert isinstance(target, _View)
+        self.commands.append(
+            CopyCommand(
+                self._slice(source, int(operands[first + 1] or 0), length),
+                self._slice(target, int(operands[second + 1] or 0), length),
+            )
+        )
+
+
+_HANDLERS: Mapping[str, Callable[[_Reader, Any, dict[Any, Any]], None]] = {
+    "arith.constant": _Reader.constant,
+    "hal.element_type": _Reader.element_type,
+    "util.global.load": _Reader.load_global,
+    "util.global.store": lambda reader, o, values: None,
+    "util.call": _Reader.call,
+    "hal.buffer_view.buffer": _Reader.view_buffer,
+    "hal.device.queue.alloca": _Reader.allocate,
+    "hal.buffer.subspan": _Reader.subspan,
+    "hal.buffer_view.create": _Reader.create_view,
+    "hal.command_buffer.create": _Reader.create_commands,
+    "hal.executable.lookup.function": _Reader.lookup,
+    "hal.command_buffer.dispatch": _Reader.dispatch,
+    "hal.command_buffer.fill_buffer": _Reader.fill,
+    "hal.command_buffer.copy_buffer": _Reader.copy,
+    "hal.device.queue.execute.indirect": _Reader.execute_indirect,
+    "hal.device.queue.execute": _Reader.execute,
+    "hal.device.queue.fill": _Reader.queue_fill,
+    "hal.device.queue.copy": _Reader.queue_copy,
+}
+
+
+def _text(o: Any, name: str) -> str:
+    return str(o.attributes[name]).strip('"') if name in o.attributes else ""
+
+
+def _integer(text: str) -> int | None:
+    """The value of an integer attribute: "16 : index", "true"; None for anything else."""
+    word = text.partition(":")[0].strip()
+    if word in ("true", "false"):
+        return int(word == "true")
+    try:
+        return int(word, 0)
+    except ValueError:
+        return None
+
+
+def _segments(o: Any, values: dict[Any, Any]) -> tuple[list[Any], list[list[Any]]]:
+    """The operands in the groups that `operandSegmentSizes` gives; the first group apart."""
+    from iree.compiler import ir
+
+    sizes = list(ir.DenseI32ArrayAttr(o.attributes["operandSegmentSizes"]))
+    operands = [values.get(v) for v in o.operands]
+    groups: list[list[Any]] = []
+    at = 0
+    for size in sizes:
+        groups.append(operands[at : at + size])
+        at += size
+    return groups[0], groups[1:]
