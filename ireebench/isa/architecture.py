@@ -7,6 +7,7 @@ in `source` say the same of the hardware.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 
@@ -138,6 +139,7 @@ def find_architecture(processor: str) -> Architecture | None:
     return _BY_PROCESSOR.get(processor)
 
 
+@functools.lru_cache(maxsize=64)
 def generation(processor: str) -> int:
     """The major version: 9 for gfx90a and gfx942, 11 for gfx1100; 0 when the name is no `gfx...`."""
     digits = processor.removeprefix("gfx")

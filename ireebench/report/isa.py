@@ -72,7 +72,9 @@ def inspect_text(source: str, text: str, target: str | None) -> Inspection:
         raise UsageError(f"{source} names no target; give --target gfx942")
     remarks = []
     if assembly.unknown_lines:
-        remarks.append(f"{source}: {assembly.unknown_lines} lines are no AMDGCN assembly and were left out")
+        count = assembly.unknown_lines
+        lines = "1 line is" if count == 1 else f"{count} lines are"
+        remarks.append(f"{source}: {lines} no AMDGCN assembly and left out")
     if assembly.metadata_error:
         remarks.append(f"{source}: {assembly.metadata_error}; registers come from the descriptor alone")
     return Inspection(_inspected(source, analyse_file(assembly, target)), tuple(remarks))

@@ -19,7 +19,7 @@ _BROADCAST_HALF = re.compile(r"v_lshlrev_b32|v_and_b32")
 
 
 def _vector(found: Iterable[str]) -> set[str]:
-    return {r for r in found if r[0] == "v" and r[1:].isdigit()}
+    return {r for r in found if r[0] == "v" and r != "vcc"}
 
 
 def _hoisted(kernel: KernelAnalysis) -> Iterable[Hit]:

@@ -74,12 +74,12 @@ def _sunk(kernel: KernelAnalysis) -> Iterable[Hit]:
 
 
 def _idle_wait(kernel: KernelAnalysis) -> Iterable[Hit]:
-    for line, limit, fewest in fewest_outstanding(kernel.kernel, kernel.flow, kernel.target):
-        if limit > 0 and fewest <= limit:
+    for wait in fewest_outstanding(kernel.kernel, kernel.flow, kernel.target):
+        if 0 < wait.limit >= wait.fewest:
             yield Hit(
-                line,
-                f"on some path only {fewest} vector memory operations are outstanding here, so waiting until {limit}"
-                " are left waits for nothing: check that the data has come",
+                wait.line,
+                f"on some path only {wait.fewest} vector memory operations are outstanding here, so waiting until"
+                f" {wait.limit} are left waits for nothing: check that the data has come",
             )
 
 
