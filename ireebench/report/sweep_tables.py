@@ -88,7 +88,16 @@ def ranked_table(standing: Standing, top: int = 10) -> Table:
 
 def static_table(problem: Problem, rows: Iterable[Row], top: int = 10) -> Table:
     """Compiled candidates of a problem that nothing timed: what the dumps say of them, in the order of the plan."""
-    heads = ("variant", "form", "config", "ships", "workgroup", "subgroups", "thread loads", "partial reduction")
+    heads: tuple[str, ...] = (
+        "variant",
+        "form",
+        "config",
+        "ships",
+        "workgroup",
+        "subgroups",
+        "thread loads",
+        "partial reduction",
+    )
     heads += ("elements/workgroup", "iterations", "VGPRs", "SGPRs", "LDS bytes", "spills", "applied")
     body: list[tuple[Cell, ...]] = []
     for r in rows:
@@ -151,6 +160,13 @@ def _name(row: Row) -> str:
     return row.trial.label
 
 
+def _against(ratio: float, noise: float, label: str) -> str:
+    """ "1.43x as fast as cub_device", "4.73x slower than numpy", "within noise of stock IREE"."""
+    if abs(ratio - 1) <= noise:
+        return f"within noise of {label}"
+    return f"{ratio:.2f}x as fast as {label}" if ratio > 1 else f"{1 / ratio:.2f}x slower than {label}"
+
+
 def summary_line(standing: Standing) -> str:
     """What won on a problem, by how much, and the best that ships, in one sentence."""
     head = f"{standing.problem.id} ({standing.cache}):"
@@ -163,8 +179,8 @@ def summary_line(standing: Standing) -> str:
         ratio = speedup(other, best)
         if other is None or ratio is None or other is best:
             continue
-        label = name or other.trial.baseline
-        against.append(f"within noise of {label}" if abs(ratio - 1) <= standing.noise else f"{ratio:.2f}x {label}")
+        label = name or str(other.trial.baseline)
+        against.append(_against(ratio, standing.noise, label))
     text += f", {' and '.join(against)}" if against else ""
     ships = standing.best_shipping
     if ships is best:
