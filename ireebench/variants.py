@@ -50,6 +50,13 @@ FORMS: dict[str, Form] = {
             "two_stage", "two_stage.mlir.j2", 2, Ship.IR_REWRITE, "explicit split: partial winners, then their winner"
         ),
         Form("inner_pad", "inner_pad.mlir.j2", 1, Ship.IR_REWRITE, "rows or two stages, padded inside the dispatch"),
+        Form(
+            "two_pass",
+            "two_pass.mlir.j2",
+            4,
+            Ship.IR_REWRITE,
+            "each chunk's extremum as ordered integers, then its place: vectorises on CPUs",
+        ),
         Form("generic", "generic.mlir.j2", 1, Ship.FLAGS, "linalg.generic with a compare-and-select body"),
     )
 }
@@ -116,6 +123,7 @@ VARIANTS: dict[str, Variant] = {
         ),
         Variant("ukernel", ("generic",), False, "ballot", False, "IREE's hand-written argmax micro-kernel"),
         Variant("generic", ("generic",), False, "ballot", True, "linalg.generic, no micro-kernel"),
+        Variant("two_pass", ("two_pass",), False, "ballot", True, "vectorised on CPUs: extremum, then its place"),
     )
 }
 

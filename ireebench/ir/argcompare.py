@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ireebench.candidate import Candidate
-from ireebench.ir.attributes import compilation_info_text
+from ireebench.ir.attributes import compilation_info_text, cpu_compilation_info
 from ireebench.ir.layout import Layout, tensor_type
 from ireebench.problems.dtypes import find_float
 from ireebench.space.geometry import partials, stage_shapes
@@ -29,6 +29,8 @@ def template_name(candidate: Candidate) -> str:
         return "native.mlir.j2"
     if candidate.form.name == "inner_pad" and candidate.variant.split:
         return "inner_pad_split.mlir.j2"
+    if candidate.form.name == "two_pass" and candidate.problem.reduction % (candidate.config.st or 1):
+        return "two_pass_tail.mlir.j2"
     return candidate.form.template
 
 
@@ -81,12 +83,53 @@ def template_values(candidate: Candidate, function: str, layouts: tuple[Layout, 
         "unpadded_winner_index": tensor_type((count,), index),
         "padding2": stages[-1].padding,
         **_reshapes(candidate),
+        **_ordered_keys(candidate),
     }
 
 
 def _map(dimensions: int, results: int) -> str:
     names = [f"d{n}" for n in range(dimensions)]
     return f"affine_map<({', '.join(names)}) -> ({', '.join(names[:results])})>"
+
+
+def _ordered_keys(candidate: Candidate) -> dict[str, object]:
+    """What the two-pass form is filled with: integers that order as the floats do, and its chunks."""
+    problem = candidate.problem
+    bits = find_float(problem.dtype).bits
+    key, largest = f"i{bits}", 2 ** (bits - 1) - 1
+    biggest = problem.op == "argmax"
+    chunk = candidate.config.st or problem.reduction
+    whole_chunks, tail = divmod(problem.reduction, chunk)
+    return {
+        **_tiles(candidate),
+        "split": chunk,
+        "key": key,
+        "sign_bit": bits - 1,
+        "magnitude_mask": largest,
+        "worst_key": -largest - 1 if biggest else largest,
+        "extremum_key": "arith.maxsi" if biggest else "arith.minsi",
+        "better_key": "arith.cmpi sgt," if biggest else "arith.cmpi slt,",
+        "chunked": tensor_type((problem.rows, whole_chunks, chunk), problem.dtype),
+        "keys": tensor_type((problem.rows, whole_chunks), key),
+        "key_column": tensor_type((problem.rows,), key),
+        "place_column": tensor_type((problem.rows,), "i32"),
+        "whole_chunks": whole_chunks,
+        "whole_length": whole_chunks * chunk,
+        "whole": tensor_type((problem.rows, whole_chunks * chunk), problem.dtype),
+        "tail_length": tail,
+        "tail": tensor_type((problem.rows, tail), problem.dtype),
+        "last_place": problem.reduction - 1,
+    }
+
+
+def _tiles(candidate: Candidate) -> dict[str, object]:
+    """The CPU tiles of the pass over all elements, where the configuration sets them."""
+    c = candidate.config
+    if c.dist is None or c.vec is None:
+        return {"tile_alias": "", "tile_attribute": ""}
+    # Rows, chunks, elements: a task takes DIST chunks of one row, a step VEC elements of each of up to 8 chunks.
+    info = cpu_compilation_info((1, c.dist, 0), (1, min(c.dist, 8), 0), (0, 0, c.vec))
+    return {"tile_alias": f"#tiles = {info}\n", "tile_attribute": " attrs = {compilation_info = #tiles}"}
 
 
 def _reshapes(candidate: Candidate) -> dict[str, object]:

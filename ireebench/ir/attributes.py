@@ -59,3 +59,27 @@ def compilation_info_text(layout: Layout) -> str:
 
     with ir.Context():
         return str(compilation_info(layout))
+
+
+@cache
+def cpu_compilation_info(
+    distribution: tuple[int, ...], vector_parallel: tuple[int, ...], vector_reduction: tuple[int, ...]
+) -> str:
+    """CPU tiles by loop dimension (0: not tiled) as the text of a `compilation_info` attribute.
+
+    IREE 3.13 has no Python binding for the CPU's lowering configuration, so that one attribute is parsed.
+    """
+    from iree.compiler import ir
+    from iree.compiler.dialects import iree_codegen
+
+    tiles = {
+        "distribution": distribution,
+        "vector_common_parallel": vector_parallel,
+        "vector_reduction": vector_reduction,
+    }
+    text = ", ".join(f"{name} = {list(sizes)}" for name, sizes in tiles.items())
+    with ir.Context():
+        lowering = ir.Attribute.parse(f"#iree_cpu.lowering_config<{text}>")
+        pipeline = ir.Attribute.parse("#iree_cpu.pipeline<DoubleTilingExpert>")
+        info = iree_codegen.TranslationInfoAttr.get(pipeline)
+        return str(iree_codegen.CompilationInfoAttr.get(lowering, info))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ireebench.ir.program import Program
 
-_ALIAS = re.compile(r"#config(\d+)\b")
+_ALIAS = re.compile(r"#(config\d+|tiles)\b")
 
 
 def merge(programs: Sequence[Program]) -> tuple[str, tuple[str, ...]]:
@@ -23,10 +23,10 @@ def merge(programs: Sequence[Program]) -> tuple[str, tuple[str, ...]]:
     names: list[str] = []
     for place, program in enumerate(programs):
         name = f"{program.function}_{place}"
-        text = _ALIAS.sub(rf"#config{place}_\1", program.mlir)
+        text = _ALIAS.sub(rf"#p{place}_\1", program.mlir)
         text = text.replace(f"func.func @{program.function}(", f"func.func @{name}(")
         lines = text.splitlines()
-        aliases += [line for line in lines if line.startswith("#config")]
-        functions.append("\n".join(line for line in lines if not line.startswith("#config")))
+        aliases += [line for line in lines if line.startswith("#")]
+        functions.append("\n".join(line for line in lines if not line.startswith("#")))
         names.append(name)
     return "\n".join([*aliases, *functions]) + "\n", tuple(names)

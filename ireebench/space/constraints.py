@@ -301,6 +301,38 @@ GENERIC_COMMON = (
     ),
 )
 
+TWO_PASS_COMMON = (
+    Constraint(
+        "cpu_only",
+        "variant two_pass is for CPUs: on a GPU the other forms read each row once",
+        lambda c: c.target.backend == "cpu",
+    ),
+    Constraint(
+        "known_knobs",
+        "a two-pass argmax takes ST (elements of a chunk), DIST and VEC (both or neither) and nothing else",
+        lambda c: (
+            c.config.st is not None
+            and {name for name, _ in c.config.items()} <= {"ST", "DIST", "VEC"}
+            and (c.config.dist is None) == (c.config.vec is None)
+        ),
+    ),
+    Constraint(
+        "chunk_within_row",
+        "ST={k.st} is longer than a row of {p.reduction}",
+        lambda c: (c.config.st or 0) <= c.problem.reduction,
+    ),
+    Constraint(
+        "tasks_divide_chunks",
+        "DIST={k.dist} does not divide the whole chunks of a row",
+        lambda c: c.problem.reduction // (c.config.st or 1) % (c.config.dist or 1) == 0,
+    ),
+    Constraint(
+        "vector_divides_chunk",
+        "VEC={k.vec} does not divide ST={k.st}",
+        lambda c: (c.config.st or 0) % (c.config.vec or 1) == 0,
+    ),
+)
+
 
 def constraints_of(candidate: Candidate) -> tuple[Constraint, ...]:
     """Every constraint that a candidate must satisfy, the general ones first."""
@@ -317,6 +349,8 @@ def common_constraints(candidate: Candidate) -> tuple[Constraint, ...]:
             common = UNTUNED_COMMON
         case "generic":
             common = GENERIC_COMMON
+        case "two_pass":
+            common = TWO_PASS_COMMON
         case _:
             common = CPU_COMMON if candidate.target.backend == "cpu" else GPU_COMMON
     return (INDEX_HOLDS_SIZE, *common)

@@ -138,6 +138,24 @@ def _generic_split(place: Place, _: Config) -> Values:
     return (None, *(n for n in powers_of_two(64, LONGEST_SPLIT) if n < reduction and reduction % n == 0))
 
 
+def _chunk(place: Place, _: Config) -> Values:
+    """A whole row, or chunks small enough that searching one for the winner's place costs nothing."""
+    if place.target.backend != "cpu":
+        return (place.problem.reduction,)
+    return (*(n for n in powers_of_two(512, 16_384) if n < place.problem.reduction), place.problem.reduction)
+
+
+def _tasks(place: Place, config: Config) -> Values:
+    chunks = place.problem.reduction // (config.st or place.problem.reduction)
+    return (None, *(n for n in (1, 8, 32) if chunks % n == 0)) if place.target.backend == "cpu" else UNSET
+
+
+def _vector(_: Place, config: Config) -> Values:
+    if config.dist is None:
+        return UNSET
+    return tuple(n for n in (32, 128) if (config.st or 1) % n == 0) or (1,)
+
+
 # In this order: the values of a knob may depend on those before it.
 ARGCOMPARE_GPU: tuple[Knob, ...] = (
     Knob("st", "split tile: elements of a row that one workgroup of the first stage reduces", _split),
@@ -151,15 +169,23 @@ ARGCOMPARE_GPU: tuple[Knob, ...] = (
     Knob("wpe", "waves per execution unit: a hint to the register allocator on AMD GPUs", _waves),
 )
 ARGCOMPARE_CPU: tuple[Knob, ...] = (Knob("st", "split tile: elements of a row that one task reduces", _split),)
+TWO_PASS: tuple[Knob, ...] = (
+    Knob("st", "elements of a chunk, whose extremum one step of the first pass finds", _chunk),
+    Knob("dist", "chunks of a row that one task takes", _tasks),
+    Knob("vec", "elements of a chunk that one step takes", _vector),
+)
 GENERIC: tuple[Knob, ...] = (Knob("st", "tile of IREE's own split of a generic argmax", _generic_split),)
+
+
+_OF_VARIANT = {"generic": GENERIC, "two_pass": TWO_PASS}
 
 
 def knobs_of(place: Place) -> tuple[Knob, ...]:
     """The knobs of a variant on a target; none for a variant that takes no configuration."""
     if not place.variant.tuned:
         return ()
-    if place.variant.name == "generic":
-        return GENERIC
+    if place.variant.name in _OF_VARIANT:
+        return _OF_VARIANT[place.variant.name]
     return ARGCOMPARE_CPU if place.target.backend == "cpu" else ARGCOMPARE_GPU
 
 
