@@ -89,7 +89,7 @@ def check(spec: Path, file: Path, setting: Setting, output: Output) -> None:
     from ireebench.compiler.describe import spec_document, spec_tables
     from ireebench.compiler.driver import Source
     from ireebench.compiler.flags import SPEC, compiler_flags
-    from ireebench.compiler.inputs import refuse_bad_input
+    from ireebench.compiler.inputs import refuse_bad_input, refuse_bad_spec
     from ireebench.compiler.spec_check import check_spec
 
     target = setting.target
@@ -99,7 +99,9 @@ def check(spec: Path, file: Path, setting: Setting, output: Output) -> None:
         compiled = compiler.compile_source(source)
     refuse_bad_input(file, source.mlir, compiled)
     report = check_spec(text, compiled, target)
-    title = f"{spec} on {file} for {target.name}"
+    refuse_bad_spec(spec, compiled, report)
+    ended = f"{compiled.failure.status}, {compiled.failure.reason}" if compiled.failure else "ok"
+    title = f"{spec} on {file} for {target.name}: {ended}"
     output.emit(spec_tables(report, title), spec_document(report, compiled, spec, file, target))
     if not report.good:
         raise click.exceptions.Exit(NOT_APPLIED)

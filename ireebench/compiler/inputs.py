@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 from ireebench.compiler.driver import Compiled
-from ireebench.compiler.flags import DUMP, MODULE
+from ireebench.compiler.flags import DUMP, MODULE, SPEC
+from ireebench.compiler.spec_check import SpecReport
 from ireebench.errors import BadFileError, UsageError
 
 _AT_INPUT = re.compile(rf"\({re.escape(MODULE)}:(\d+):(\d+)\)$")
@@ -29,3 +30,15 @@ def refuse_bad_input(file: Path, mlir: str, compiled: Compiled) -> None:
     # Errors at the input's own lines also come from passes: only what does not parse is the user's mistake.
     if verify(mlir) is not None:
         raise BadFileError(f"{file}:{at[1]}:{at[2]}: not valid MLIR: {_AT_INPUT.sub('', reason).strip()}")
+
+
+def refuse_bad_spec(file: Path, compiled: Compiled, report: SpecReport) -> None:
+    """Raises BadFileError where `file` is no tuning spec at all; a spec that breaks a rule is reported on instead."""
+    if report.entries or report.broken:
+        return
+    at = re.search(rf"\({re.escape(SPEC)}:(\d+):(\d+)\)$", compiled.failure.reason) if compiled.failure else None
+    if compiled.failure and at:
+        why = compiled.failure.reason[: at.start()].strip()
+        place = f":{at[1]}:{at[2]}" if at[1] != "0" else ""
+        raise BadFileError(f"{file}{place}: not a valid tuning spec: {why}")
+    raise BadFileError(f"{file} is no tuning spec: it has no named sequence with a foreach_match that could be read")

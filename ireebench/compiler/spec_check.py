@@ -38,13 +38,14 @@ class OpReport:
 class SpecReport:
     """The answer. `broken` are the rules that the spec breaks; `unused` its entries that no op got.
 
-    `compiles`: whether the file compiles with the spec.
+    `compiles`: whether the file compiles with the spec. `entries` counts what could be read of the spec.
     """
 
     ops: tuple[OpReport, ...]
     broken: tuple[str, ...]
     unused: tuple[str, ...]
     compiles: bool
+    entries: int
 
     @property
     def good(self) -> bool:
@@ -75,7 +76,11 @@ def check_spec(spec: str, compiled: Compiled, target: Target) -> SpecReport:
         used |= {entry.name} if entry else set()
         reports.append(check.report(dispatch, dispatch.root, entry))
     return SpecReport(
-        tuple(reports), broken, tuple(e.about for e in entries if e.name not in used), compiled.failure is None
+        ops=tuple(reports),
+        broken=broken,
+        unused=tuple(e.about for e in entries if e.name not in used),
+        compiles=compiled.failure is None,
+        entries=len(entries),
     )
 
 
@@ -127,7 +132,8 @@ class _Check:
         if entry is None:
             applied, reason = False, self._why_not(dispatch, op)
         elif error is not None:
-            applied, reason = False, f"{entry.about}: the compiler can't do it: {error}{self._needs(op)}"
+            cause = "; ".join(self.broken) or f"the compiler can't do it: {error}{self._needs(op)}"
+            applied, reason = False, f"{entry.about}: {cause}"
         elif self.compiled.failure is not None:
             applied, reason = True, f"{entry.about}; but the file does not compile: {self.compiled.failure.reason}"
         else:

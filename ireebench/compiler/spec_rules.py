@@ -137,7 +137,7 @@ def _entry_problems(text: str) -> Iterator[str]:
                 f"entry point '@{sequence.name}' must take one !transform.any_op, marked readonly or consumed, "
                 f"and return one !transform.any_op"
             )
-    if DEFAULT_ENTRYPOINT not in module and not any(ENTRYPOINT in s.attributes for s in sequences):
+    if sequences and DEFAULT_ENTRYPOINT not in module and not any(ENTRYPOINT in s.attributes for s in sequences):
         yield f"no named sequence is marked '{ENTRYPOINT}': IREE would run nothing of it"
 
 

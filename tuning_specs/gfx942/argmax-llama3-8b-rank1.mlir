@@ -1,0 +1,24 @@
+// unmeasured: a given configuration, nobody has timed it
+// made by: ireebench spec emit argmax --shape 131072 --dtype bf16 --config SG=4,PR=2048,TH=8 --target gfx942
+// Tuning spec for IREE 3.13: iree-compile MODEL.mlir ... --iree-codegen-tuning-spec-path=THIS_FILE
+// gfx942 custom-131072-bf16 argmax 131072xbf16 vd/native SG=4,PR=2048,TH=8
+#translation = #iree_codegen.translation_info<pipeline = #iree_gpu.pipeline<VectorDistribute> workgroup_size = [256, 1, 1] subgroup_size = 64>
+#compilation = #iree_codegen.compilation_info<lowering_config = #iree_gpu.lowering_config<{lane_basis = [[64], [0]], partial_reduction = [2048], subgroup_basis = [[4], [0]], thread = [8], workgroup = [0]}>, translation_info = #translation>
+module attributes {iree_codegen.tuning_spec_with_default_entrypoint, transform.with_named_sequence} {
+  transform.named_sequence @apply_op_config(%arg0: !transform.any_op {transform.readonly}, %arg1: !transform.any_param {transform.readonly}) {
+    transform.annotate %arg0 "compilation_info" = %arg1 : !transform.any_op, !transform.any_param
+    transform.yield
+  }
+  transform.named_sequence @match_0(%arg0: !transform.any_op {transform.readonly}) -> (!transform.any_op, !transform.any_param) {
+    transform.match.operation_name %arg0 ["iree_linalg_ext.arg_compare"] : !transform.any_op
+    %0 = transform.get_operand %arg0[0] : (!transform.any_op) -> !transform.any_value
+    transform.iree.match.cast_compatible_type %0 = tensor<131072xbf16> : !transform.any_value
+    %1 = transform.param.constant #compilation -> !transform.any_param
+    transform.yield %arg0, %1 : !transform.any_op, !transform.any_param
+  }
+  transform.named_sequence @__kernel_config(%arg0: !transform.any_op {transform.consumed}) -> !transform.any_op attributes {iree_codegen.tuning_spec_entrypoint} {
+    %updated_root = transform.foreach_match in %arg0
+        @match_0 -> @apply_op_config : (!transform.any_op) -> !transform.any_op
+    transform.yield %updated_root : !transform.any_op
+  }
+}
