@@ -1,8 +1,7 @@
 """What limits the waves on a SIMD: register files, LDS and wave slots of each AMD processor, as a table.
 
 Source of every figure: LLVM's `AMDGPUBaseInfo.cpp` (getVGPRAllocGranule, getTotalNumVGPRs, getMaxWavesPerEU,
-getEUsPerCU, getLocalMemorySize, getMaxWorkGroupsPerCU, getLdsDwGranularity) and `AMDGPU.td`; the AMD ISA guides named
-in `source` say the same of the hardware.
+getEUsPerCU, getLocalMemorySize, getMaxWorkGroupsPerCU) and `AMDGPU.td`, with the AMD ISA guide named in `source`.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ ARCHITECTURES: tuple[Architecture, ...] = (
         unified_agpr=False,
         sgpr_limited=True,
         dual_cu=False,
-        source="AMD Vega 7nm ISA guide, 3.6 (VGPR and LDS allocation)",
+        source="AMD Vega 7nm ISA guide, GPRs and LDS",
     ),
     Architecture(
         "CDNA2/CDNA3",
@@ -72,7 +71,7 @@ ARCHITECTURES: tuple[Architecture, ...] = (
         unified_agpr=True,
         sgpr_limited=True,
         dual_cu=False,
-        source="AMD CDNA2 and CDNA3 ISA guides, 3.6 (unified VGPRs in groups of 8; LDS)",
+        source="AMD CDNA2 and CDNA3 ISA guides, GPRs and LDS (unified VGPRs in groups of 8)",
     ),
     Architecture(
         "CDNA4",
@@ -85,7 +84,7 @@ ARCHITECTURES: tuple[Architecture, ...] = (
         unified_agpr=True,
         sgpr_limited=True,
         dual_cu=False,
-        source="AMD CDNA4 ISA guide, 3.6; LLVM AMDGPU usage, GRANULATED_LDS_SIZE of gfx950",
+        source="AMD CDNA4 ISA guide, GPRs and LDS; LLVM AMDGPU usage, GRANULATED_LDS_SIZE of gfx950",
     ),
     Architecture(
         "RDNA1",
@@ -98,7 +97,7 @@ ARCHITECTURES: tuple[Architecture, ...] = (
         unified_agpr=False,
         sgpr_limited=False,
         dual_cu=True,
-        source="AMD RDNA ISA guide, 3.6",
+        source="AMD RDNA ISA guide, GPRs and LDS",
     ),
     Architecture(
         "RDNA2, RDNA3 with 1024 VGPRs",
@@ -110,11 +109,11 @@ ARCHITECTURES: tuple[Architecture, ...] = (
         wave64=RegisterFile(512, 8),
         wave32=RegisterFile(1024, 16),
         lds_bytes=64 * _KIB,
-        lds_granule=512,
+        lds_granule=1024,
         unified_agpr=False,
         sgpr_limited=False,
         dual_cu=True,
-        source="AMD RDNA2 ISA guide, 3.6",
+        source="AMD RDNA2 ISA guide; LDS in 1 KiB: llvm/llvm-project#219495 and Mesa",
     ),
     Architecture(
         "RDNA3 and RDNA4 with 1536 VGPRs",
@@ -123,11 +122,11 @@ ARCHITECTURES: tuple[Architecture, ...] = (
         wave64=RegisterFile(768, 12),
         wave32=RegisterFile(1536, 24),
         lds_bytes=64 * _KIB,
-        lds_granule=512,
+        lds_granule=1024,
         unified_agpr=False,
         sgpr_limited=False,
         dual_cu=True,
-        source="AMD RDNA3 and RDNA4 ISA guides, 3.3; LLVM Feature1_5xVGPRs",
+        source="AMD RDNA3 and RDNA4 ISA guides; LLVM Feature1_5xVGPRs; LDS as RDNA2; gfx1151: ROCm/hip-ep#470",
     ),
 )
 

@@ -1,6 +1,6 @@
 """Wait counters: which counter a wait names and how low it must fall, on every generation.
 
-`s_waitcnt vmcnt(2)` goes on when at most two vector memory operations are outstanding. Reference: AMD ISA guides, 4.4
+`s_waitcnt vmcnt(2)` goes on when at most two vector memory operations are outstanding. Reference: AMD ISA guides,
 "Data dependency resolution"; field layout of the raw immediate: LLVM `AMDGPUBaseInfo.cpp` (decodeVmcnt and others).
 """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ireebench.isa.analysis import KernelAnalysis
 from ireebench.isa.assembly import Instruction
@@ -15,7 +15,6 @@ _ACCUMULATORS_WORTH_IT = 4  # below that, the sum after the loop costs about as 
 # Integer additions are addresses.
 _ACCUMULATING = re.compile(r"v_(dual_)?(pk_)?((add|max|min|fma|fmac|mac|maximum|minimum)_\w*f|max_\w*[iu]|cndmask|dot)")
 _MERGING = re.compile(r"v_(dual_)?(pk_)?(add|max|min|maximum|minimum|max3|min3|cmp)_?")
-_BROADCAST_HALF = re.compile(r"v_lshlrev_b32|v_and_b32")
 
 
 def _vector(found: Iterable[str]) -> set[str]:
@@ -85,29 +84,47 @@ def _no_dpp(kernel: KernelAnalysis) -> Iterable[Hit]:
         )
 
 
+# Where a dot product of pairs with an f32 sum exists: LLVM features dot10-insts (f16) and dot12-insts (bf16).
+_DOT_F16 = ("gfx906", "gfx908", "gfx90a", "gfx94", "gfx95", "gfx1011", "gfx1012", "gfx103", "gfx11", "gfx12")
+_DOT_BF16 = ("gfx95", "gfx11", "gfx12")
+
+
 def _convert_multiply_add(kernel: KernelAnalysis) -> Iterable[Hit]:
-    instructions = kernel.hot_instructions
     mix = kernel.hot_loop.mix if kernel.hot_loop else kernel.mix
     if mix[Kind.DOT] or mix[Kind.MFMA]:
         return
-    conversions = [i for i in instructions if _converts(i)]
-    converted = {r for i in conversions for r in writes(i)}
+    for name, targets, converts in (
+        ("v_dot2_f32_f16", _DOT_F16, _converts_f16),
+        ("v_dot2_f32_bf16", _DOT_BF16, _widens_bf16),
+    ):
+        if kernel.target.startswith(targets):
+            yield from _lowered_dot(kernel.hot_instructions, name, converts)
+
+
+def _lowered_dot(
+    instructions: Sequence[Instruction], name: str, converts: Callable[[Instruction], bool]
+) -> Iterable[Hit]:
+    conversions = [i for i in instructions if converts(i)]
+    converted = frozenset[str]().union(*map(writes, conversions))
     multiplies = [i for i in instructions if _multiply_adds(i) and reads(i) & converted]
-    if len(conversions) >= 2 and len(multiplies) >= 1:
+    if len(conversions) >= 2 and multiplies:
         yield Hit(
             conversions[0].line,
-            f"{len(conversions)} conversions feed {len(multiplies)} f32 multiply-adds; v_dot2_f32_f16 and its kin"
-            " take the narrow elements as they are",
+            f"{len(conversions)} conversions feed {len(multiplies)} f32 multiply-adds; {name} takes the elements as"
+            " they are",
         )
 
 
-def _converts(i: Instruction) -> bool:
-    """To f32: a conversion, or bf16 widened by hand (shift by 16, or the upper half masked)."""
-    if opcode(i.mnemonic).startswith(("v_cvt_f32_", "v_cvt_pk_f32_", "v_cvt_scalef32_pk_f32")):
-        return True
-    if _BROADCAST_HALF.match(i.mnemonic):
-        return i.operands[1:2] == ("16",) or "0xffff0000" in i.operands[1:]
-    return False
+def _converts_f16(i: Instruction) -> bool:
+    return opcode(i.mnemonic).startswith(("v_cvt_f32_f16", "v_cvt_pk_f32_f16"))
+
+
+def _widens_bf16(i: Instruction) -> bool:
+    """bf16 to f32 by hand: a shift by 16, or the upper half masked."""
+    name = opcode(i.mnemonic)
+    return (name == "v_lshlrev_b32" and i.operands[1:2] == ("16",)) or (
+        name == "v_and_b32" and "0xffff0000" in i.operands[1:]
+    )
 
 
 def _multiply_adds(i: Instruction) -> bool:
@@ -160,14 +177,14 @@ COMPUTE_LINTS = (
         "no-dpp",
         "A reduction across lanes uses LDS shuffles (ds_bpermute, ds_swizzle) where DPP moves data inside the vector"
         " unit: each shuffle costs LDS latency and a wait.",
-        f"{CDNA3_ISA}, 6.8 (data parallel primitives); https://gpuopen.com/learn/amd-gcn-assembly-cross-lane-operations/",
+        f"{CDNA3_ISA}, data parallel primitives; https://gpuopen.com/learn/amd-gcn-assembly-cross-lane-operations/",
         _no_dpp,
     ),
     Lint(
         "convert-multiply-add",
         "A dot product of narrow elements is lowered to conversions and f32 multiply-adds: two or more instructions for"
         " what a dot instruction does in one.",
-        f"{CDNA3_ISA}, 12.10 (V_DOT2_F32_F16, V_DOT2C_F32_F16); https://github.com/iree-org/iree/issues/21483",
+        f"{CDNA3_ISA}, V_DOT2_F32_F16; https://github.com/iree-org/iree/pull/21855 (what IREE emits)",
         _convert_multiply_add,
     ),
     Lint(

@@ -60,13 +60,13 @@ LDS_LINTS = (
         "early-lds-store",
         "LDS stores are moved ahead of the arithmetic in a software-pipelined loop: the wait for the loads moves with"
         " them and nothing hides it.",
-        "https://github.com/iree-org/iree (ROCDLPrefetchSharedMemory pass: compute stands between load and store)",
+        "https://github.com/iree-org/iree/pull/21151 (a scheduling barrier keeps the store behind the compute)",
         _early_store,
     ),
     Lint(
         "single-barrier",
         "One barrier a loop around an LDS write and read. Right with double buffering, a race without.",
-        f"{CDNA3_ISA}, 4.3 (S_BARRIER)",
+        f"{CDNA3_ISA}, S_BARRIER",
         _single_barrier,
     ),
     Lint(

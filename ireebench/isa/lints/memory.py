@@ -87,27 +87,27 @@ MEMORY_LINTS = (
     Lint(
         "full-wait",
         "A full wait (vmcnt(0)) inside the loop with one load in flight: nothing overlaps the load.",
-        f"{CDNA3_ISA}, 4.4 (data dependency resolution)",
+        f"{CDNA3_ISA}, data dependency resolution",
         _full_wait,
     ),
     Lint(
         "narrow-load",
         "Loads narrower than 16 bytes carry a good part of the loop's bytes: more instructions and requests for the"
         " same data.",
-        f"{CDNA3_ISA}, 9 (vector memory operations); https://github.com/iree-org/iree/issues/22153",
+        f"{CDNA3_ISA}, vector memory operations; nod-ai/amd-shark-ai, AMDGPU kernel optimization guide",
         _narrow,
     ),
     Lint(
         "sunk-load",
         "Loads stand in a branch inside the loop: they wait for the branch and can't be grouped with the others.",
-        f"{CDNA3_ISA}, 4.2 (branching); LLVM MachineSink and SIInsertWaitcnts",
+        "https://github.com/llvm/llvm-project/issues/216220 (MachineSink moves code into a successor block)",
         _sunk,
     ),
     Lint(
         "idle-wait",
         "A wait that some path reaches with too few operations outstanding: there it waits for nothing. Fine when that"
         " path needs none of the data; a bug in hand-written code when it does.",
-        f"{CDNA3_ISA}, 4.4 (data dependency resolution)",
+        f"{CDNA3_ISA}, data dependency resolution",
         _idle_wait,
     ),
 )

@@ -77,7 +77,7 @@ RESOURCE_LINTS = (
     Lint(
         "register-capped",
         "Registers alone limit the waves on a SIMD.",
-        "LLVM AMDGPUBaseInfo.cpp (getNumWavesPerEUWithNumVGPRs); AMD ISA guides, 3.6",
+        "LLVM AMDGPUBaseInfo.cpp (getNumWavesPerEUWithNumVGPRs); AMD ISA guides, GPRs and LDS",
         _capped,
     ),
     Lint(

@@ -60,6 +60,12 @@ def test_bf16_that_is_widened_by_hand_counts_as_a_conversion():
     assert findings("convert-multiply-add-bf16.hit")["convert-multiply-add"] == [10]
 
 
+def test_a_target_with_no_bf16_dot_is_not_told_to_use_one():
+    text = (FILES / "convert-multiply-add-bf16.hit.s").read_text().replace("gfx950", "gfx942")
+    (kernel,) = analyse_file(parse_assembly(text))
+    assert "convert-multiply-add" not in {f.id for f in lint_kernel(kernel)}
+
+
 def test_gfx12_spells_device_scope_its_own_way():
     assert findings("missing-scope-gfx12.hit")["missing-scope"] == [6]
     assert "missing-scope" not in findings("missing-scope-gfx12.clean")

@@ -97,13 +97,23 @@ def test_gfx950_has_160_kib_of_lds_in_blocks_of_1280_bytes():
 
 
 def test_a_workgroup_pair_of_compute_units_has_twice_the_lds():
-    # 40000 -> 40448. WGP mode: 131072 // 40448 = 3 workgroups of 8 waves on 4 SIMDs = 6.
-    # CU mode: 65536 // 40448 = 1 workgroup of 8 waves on 2 SIMDs = 4.
+    # 40000 -> 40960. WGP mode: 131072 // 40960 = 3 workgroups of 8 waves on 4 SIMDs = 6.
+    # CU mode: 65536 // 40960 = 1 workgroup of 8 waves on 2 SIMDs = 4.
     wgp = occupancy_of(resources(10, wave=32, lds=40_000, wgp=True), "gfx1100")
     cu = occupancy_of(resources(10, wave=32, lds=40_000, wgp=False), "gfx1100")
     assert wgp is not None
     assert cu is not None
     assert (wgp.limits["lds"], cu.limits["lds"]) == (6, 4)
+
+
+def test_lds_is_given_in_blocks_that_grew_with_rdna2():
+    # 9700 bytes: 19 x 512 = 9728, 131072 // 9728 = 13; 10 x 1024 = 10240, 131072 // 10240 = 12.
+    # Workgroups of one wave on 4 SIMDs: 13 give the fullest SIMD 4, 12 give it 3.
+    old = occupancy_of(resources(8, wave=32, lds=9_700, workgroup=32, wgp=True), "gfx1010")
+    new = occupancy_of(resources(8, wave=32, lds=9_700, workgroup=32, wgp=True), "gfx1030")
+    assert old is not None
+    assert new is not None
+    assert (old.limits["lds"], new.limits["lds"]) == (4, 3)
 
 
 def test_whole_workgroups_must_fit_in_the_wave_slots():

@@ -1,5 +1,5 @@
 ; bf16 widened by hand (shift, mask), then f32 multiply-adds
-	.amdgcn_target "amdgcn-amd-amdhsa--gfx942"
+	.amdgcn_target "amdgcn-amd-amdhsa--gfx950"
 	.text
 	.type	k,@function
 k:
@@ -36,6 +36,6 @@ amdhsa.kernels:
     .sgpr_spill_count: 0
     .max_flat_workgroup_size: 256
     .wavefront_size: 64
-amdhsa.target: amdgcn-amd-amdhsa--gfx942
+amdhsa.target: amdgcn-amd-amdhsa--gfx950
 ...
 	.end_amdgpu_metadata
