@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +31,7 @@ from ireebench.measure.ceiling_device import (
 )
 from ireebench.measure.device import describe, kind_of
 from ireebench.measure.job import CachePolicy
-from ireebench.measure.protocol import cold_copies
+from ireebench.measure.protocol import Rotation, cold_copies
 from ireebench.measure.timers.base import Timer
 from ireebench.measure.user_folders import data_folder
 
@@ -49,6 +50,8 @@ _UNROLLS = (1, 2, 4, 8)
 _GPU_LOADS: tuple[Loads, ...] = ("plain", "streaming", "no_allocate", "evict_first")
 _WALKS: tuple[Walk, ...] = ("grid", "chunk")
 _GROUPS_PER_MULTIPROCESSOR = (1, 2, 4, 8, 16, 32)
+# Timers that see kernels take the samples of many readers in one call, which costs a flush or more.
+_GROUP: dict[str, int] = {"cupti": 64, "torch_profiler": 128}
 _FIRST_SAMPLES = 5
 _FINALISTS = 8
 _FINAL_SAMPLES = 40
@@ -260,6 +263,31 @@ def _readers(pool: ReadPool, size_bytes: int) -> list[Reader]:
     return list(gpu_readers(size_bytes, facts.parallel))
 
 
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """What readers are timed on: a size, its copies and the policy, with the copy that comes next."""
+
+    size_bytes: int
+    policy: CachePolicy
+    rotation: Rotation
+
+
+def _sample_each(pool: ReadPool, timer: Timer, readers: Sequence[Reader], on: _Range, count: int) -> list[list[int]]:
+    """`count` samples of each reader, ns, after one that loads its code and, hot, the buffer.
+
+    With a timer that sees kernels all readers go into one call; others are given one reader at a time.
+    """
+    runs = [pool.runnable(reader, on.size_bytes, on.rotation.copies) for reader in readers]
+    each = count + 1
+    if timer.name in _GROUP:
+        steps = [(run, copy) for run in runs for copy in on.rotation.take(each, on.policy)]
+        sequence = ReadRunnable(len(steps), lambda i: steps[i][0].launch(steps[i][1]), runs[0].sync)
+        times = [i.kernel_ns for i in timer.sample(sequence, list(range(len(steps))))]
+    else:
+        times = [i.kernel_ns for run in runs for i in timer.sample(run, on.rotation.take(each, on.policy))]
+    return [times[i + 1 : i + each] for i in range(0, len(times), each)]
+
+
 def _search(pool: ReadPool, timer: Timer, size: int, policy: CachePolicy, seconds: float) -> CeilingRow:
     """The best reader of one size and policy within about `seconds`.
 
@@ -267,27 +295,23 @@ def _search(pool: ReadPool, timer: Timer, size: int, policy: CachePolicy, second
     is spent; the finalists are measured anew, and the fastest of those is the row.
     """
     copies = _copies(pool, size, policy)
+    on = _Range(size, policy, Rotation(copies))
     readers = _readers(pool, size)
-    order = np.random.default_rng(size).permutation(len(readers))
+    random.Random(size).shuffle(readers)
     deadline = time.monotonic() + max(seconds, 0.0) / 2
     first: list[tuple[float, Reader]] = []
-    turn = itertools.count()
-
-    def take(runnable: ReadRunnable, count: int) -> list[int]:
-        picked = [next(turn) % copies for _ in range(count)]
-        return [i.kernel_ns for i in timer.sample(runnable, picked)]
-
-    for index in order:
-        reader = readers[index]
-        # The first invocation loads the kernel and, hot, the buffer.
-        samples = take(pool.runnable(reader, size, copies), _FIRST_SAMPLES + 1)[1:]
-        first.append((float(np.median(samples)), reader))
+    group = _GROUP.get(timer.name, 1)
+    for start in range(0, len(readers), group):
+        some = readers[start : start + group]
+        taken = _sample_each(pool, timer, some, on, _FIRST_SAMPLES)
+        first += [(float(np.median(samples)), reader) for samples, reader in zip(taken, some, strict=True)]
         if time.monotonic() > deadline and len(first) >= min(_FINALISTS, len(readers)):
             break
-    finals = []
-    for _, reader in sorted(first)[:_FINALISTS]:
-        samples = take(pool.runnable(reader, size, copies), _FINAL_SAMPLES + 1)[1:]
-        finals.append((float(np.median(samples)), reader, samples))
-    median, reader, samples = min(finals, key=lambda f: f[0])
+    finalists = [reader for _, reader in sorted(first)[:_FINALISTS]]
+    finals = _sample_each(pool, timer, finalists, on, _FINAL_SAMPLES)
+    median, reader, samples = min(
+        ((float(np.median(taken)), reader, taken) for taken, reader in zip(finals, finalists, strict=True)),
+        key=lambda f: f[0],
+    )
     q1, q3 = np.percentile(samples, [25, 75])
     return CeilingRow(size, policy, reader, median, float(q1), float(q3), len(samples), copies, len(first))

@@ -44,6 +44,7 @@ class CuptiTimer:
 
     def __init__(self) -> None:
         self._cupti: Any = None
+        self._kinds: tuple[Any, ...] = ()
         self._ordinal = 0
         self._records: list[KernelRecord] = []
         self._callback_error: Exception | None = None
@@ -66,33 +67,49 @@ class CuptiTimer:
 
     @contextmanager
     def session(self, device: str) -> Iterator[None]:
-        """Enables kernel, copy and fill records for this process. Raises RuntimeError when a profiler is active."""
+        """Registers with CUPTI for this process. Raises RuntimeError when another profiler is active."""
         from cupti import cupti
 
-        kinds = (cupti.ActivityKind.CONCURRENT_KERNEL, cupti.ActivityKind.MEMCPY, cupti.ActivityKind.MEMSET)
         with exclusive(self.name):
             self._cupti = cupti
+            self._kinds = (cupti.ActivityKind.CONCURRENT_KERNEL, cupti.ActivityKind.MEMCPY, cupti.ActivityKind.MEMSET)
             self._ordinal = _ordinal(device)
-            enabled = []
             try:
                 cupti.activity_register_callbacks(self._buffer_requested, self._buffer_completed)
-                for kind in kinds:
-                    cupti.activity_enable(kind)
-                    enabled.append(kind)
             except cupti.cuptiError as e:
-                for kind in enabled:
-                    cupti.activity_disable(kind)
-                raise RuntimeError(
-                    f"CUPTI refuses to record ({e}); another profiler (ncu, nsys, compute-sanitizer) may be attached"
-                ) from e
+                raise RuntimeError(self._refused(e)) from e
             try:
+                with self._recording():  # a refusal shows here, before anything is measured
+                    pass
                 yield
             finally:
                 cupti.activity_flush_all(1)
-                for kind in kinds:
-                    cupti.activity_disable(kind)
                 self._records.clear()
                 self._cupti = None
+
+    @staticmethod
+    def _refused(error: Exception) -> str:
+        return f"CUPTI refuses to record ({error}); another profiler (ncu, nsys, compute-sanitizer) may be attached"
+
+    @contextmanager
+    def _recording(self) -> Iterator[None]:
+        """Enables kernel, copy and fill records, and disables them again.
+
+        Only around launches and waits, which give up Python's lock: CUPTI asks for buffers in the thread that launches,
+        which with IREE is not Python's, and an upload that waits for it while holding the lock would never end.
+        """
+        enabled = []
+        try:
+            for kind in self._kinds:
+                try:
+                    self._cupti.activity_enable(kind)
+                except self._cupti.cuptiError as e:
+                    raise RuntimeError(self._refused(e)) from e
+                enabled.append(kind)
+            yield
+        finally:
+            for kind in enabled:
+                self._cupti.activity_disable(kind)
 
     def sample(self, runnable: Runnable, copies: list[int]) -> list[Invocation]:
         """Launches once per entry of `copies` (launch, sync, in order) and returns one Invocation each, in order.
@@ -103,14 +120,15 @@ class CuptiTimer:
             raise RuntimeError("timer cupti: sample() outside of a session")
         if not copies:
             return []
-        self._drain()
         now = self._cupti.get_timestamp
         begins_ns = []
-        for copy in copies:
-            begins_ns.append(now())
-            runnable.launch(copy)
-            runnable.sync()
-        invocations = self._collect(begins_ns)
+        self._drain()
+        with self._recording():
+            for copy in copies:
+                begins_ns.append(now())
+                runnable.launch(copy)
+                runnable.sync()
+            invocations = self._collect(begins_ns)
         found = signature_of(invocations[0])
         expected = self._expected(runnable, found)
         if found != expected:
@@ -142,12 +160,15 @@ class CuptiTimer:
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     def _drain(self) -> None:
-        """Reads and forgets what was launched before, untimed."""
+        """Reads and forgets what an earlier call, one that failed, may have left."""
         self._flush(forced=False)
         self._records.clear()
 
     def _flush(self, forced: bool) -> None:
-        self._cupti.activity_flush_all(1 if forced else 0)
+        try:
+            self._cupti.activity_flush_all(1 if forced else 0)
+        except self._cupti.cuptiError as e:
+            raise RuntimeError(f"CUPTI cannot deliver its records: {e}") from e
         if self._callback_error is not None:
             error, self._callback_error = self._callback_error, None
             raise RuntimeError(f"a CUPTI record could not be read: {error}") from error

@@ -8,16 +8,22 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from ireebench.cli.ceiling import parse_sizes
 from ireebench.errors import UsageError
+from ireebench.measure import ceiling as ceiling_module
 from ireebench.measure import device
 from ireebench.measure.baselines import native_build
 from ireebench.measure.ceiling import sweep_ceiling
-from ireebench.measure.ceiling_device import CpuPool, Reader
+from ireebench.measure.ceiling_device import CpuPool, DeviceFacts, Reader, ReadRunnable
+from ireebench.measure.runnable import Runnable
+from ireebench.measure.timers.base import Invocation
 from ireebench.measure.timers.host import HostTimer
 
 needs_compiler = pytest.mark.skipif(
@@ -121,3 +127,71 @@ def test_sizes_are_read_with_their_units() -> None:
     assert parse_sizes("64K,1M, 4G,128,2MiB") == (65536, 1 << 20, 4 << 30, 128, 2 << 20)
     with pytest.raises(UsageError, match="'7'"):
         parse_sizes("7")
+
+
+class Counting:
+    """A pool whose reader with `fast` workgroups takes 100 ns and every other 200 ns, on a clock of its own."""
+
+    pool_bytes = 64 << 20
+    facts = DeviceFacts("counted", "host", 8, 1 << 20, 1 << 30)
+
+    def __init__(self, fast: int) -> None:
+        self.fast = fast
+        self.last_ns = 0
+        self.read: list[int] = []
+
+    def runnable(self, reader: Reader, size_bytes: int, copies: int) -> ReadRunnable:
+        def launch(copy: int) -> None:
+            self.last_ns = 100 if reader.grid == self.fast else 200
+            self.read.append(copy)
+
+        return ReadRunnable(copies, launch, lambda: None)
+
+    def empty(self) -> None:
+        pass
+
+    def fold(self, reader: Reader, size_bytes: int) -> int:
+        return 0
+
+    def close(self) -> None:
+        pass
+
+
+class Clock:
+    """A timer that reads the pool's own clock; named after one that is given single readers, or many at once."""
+
+    def __init__(self, name: str, pool: Counting) -> None:
+        self.name, self.pool, self.calls = name, pool, 0
+
+    def missing(self, device: str) -> None:
+        return None
+
+    @contextmanager
+    def session(self, device: str) -> Iterator[None]:
+        yield
+
+    def sample(self, runnable: Runnable, copies: list[int]) -> list[Invocation]:
+        self.calls += 1
+        got = []
+        for copy in copies:
+            runnable.launch(copy)
+            runnable.sync()
+            got.append(Invocation(self.pool.last_ns, self.pool.last_ns))
+        return got
+
+
+@pytest.mark.parametrize(("timer", "calls"), [("cupti", 2 * 2), ("host", 2 * (4 + 4))])
+def test_the_fastest_reader_wins_whether_readers_are_timed_together_or_alone(
+    timer: str, calls: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = Counting(fast=4)
+    clock = Clock(timer, pool)
+    monkeypatch.setattr(ceiling_module, "open_pool", lambda device, largest: pool)
+    table = sweep_ceiling("local-task", clock, [1 << 20], budget_s=5)
+    assert [(r.reader.grid, r.median_ns, r.tried) for r in table.rows] == [(4, 100.0, 4)] * 2
+    assert clock.calls == calls
+    half = len(pool.read) // 2
+    assert set(pool.read[:half]) == {0}  # hot
+    # 1 MiB copies against a cache of 1 MiB: three exceed it twice over, and no copy is read twice in a row.
+    assert set(pool.read[half:]) == {0, 1, 2}
+    assert all(a != b for a, b in pairwise(pool.read[half:]))

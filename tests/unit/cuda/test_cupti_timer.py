@@ -81,12 +81,20 @@ def test_kernels_copies_and_fills_become_records_of_their_invocation(fake: Calla
     assert (kernel.grid, kernel.block) == ((4, 2, 1), (256, 1, 1))
 
 
-def test_a_session_enables_what_it_needs_and_disables_it_again(fake: Callable[..., Any]) -> None:
+def test_kernels_copies_and_fills_are_recorded_during_a_call_and_only_then(fake: Callable[..., Any]) -> None:
     api = fake()
     timer = CuptiTimer()
+    seen = []
+
+    def body(copy: int) -> None:
+        seen.append(sorted(api.enabled))
+        api.add_kernel("k", 5_000, 1_000)
+
     with timer.session("cuda://0"):
-        assert sorted(api.enabled) == [1, 2, 10]
-    assert api.enabled == []
+        assert api.enabled == []  # an upload between calls must not wait for CUPTI's buffers
+        timer.sample(Launcher(body), [0, 0])
+        assert api.enabled == []
+    assert seen == [[1, 2, 10]] * 2
     assert api.flushes[-1] == 1
     with pytest.raises(RuntimeError, match="outside of a session"):
         timer.sample(Launcher(lambda c: None), [0])
