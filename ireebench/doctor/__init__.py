@@ -1,0 +1,1 @@
+"""What is present and usable on this machine: a table of checks, each with its remedy."""
