@@ -11,12 +11,13 @@ import contextlib
 import fcntl
 import gc
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, NoReturn
 
 from ireebench.measure import checking, progress, protocol
 from ireebench.measure.baselines import table as baselines
@@ -45,8 +46,8 @@ EXIT_FATAL = 70
 _RUN_ERRORS = (RuntimeError, ValueError, OSError, MemoryError, LookupError, TypeError, ImportError)
 
 
-class RestartError(Exception):
-    """The device may be unusable for this process."""
+# The longest that leaving may take: a runtime whose device has failed can wait for it for ever.
+EXIT_SECONDS = 20
 
 
 class Worker:
@@ -113,7 +114,7 @@ class Worker:
     def item(self, item: Item) -> Iterator[dict[str, object]]:
         """Journals begin and end around a step; what the caller puts in the dictionary goes with the end.
 
-        An error of the step becomes the entry's failure; on a GPU it asks for a fresh process.
+        An error of the step becomes the entry's failure; on a GPU this process ends and a fresh one goes on.
         """
         self._journal.write("begin", item)
         data: dict[str, object] = {}
@@ -123,10 +124,22 @@ class Worker:
             reason = f"{_one_line(e)} (while {item})"
             self.fail(item, Failure(Status.RUN_FAILED, reason, progress.stage_before(item)))
             if kind_of(self._job.device) != "cpu" and item.phase != "prepare":
-                raise RestartError from e
+                self._restart()
         else:
             if not self._progress.failures.get(item.entry):
                 self._journal.write("end", item, **data)
+
+
+    def _restart(self) -> NoReturn:
+        """Ends this process at once: taking a failed device down in order may never end.
+
+        A profiler around the process writes its files at an orderly exit, so there that is tried, for a while.
+        """
+        self._journal.close()
+        if timers.find_timer(self._job.timer).whole_process:
+            signal.alarm(EXIT_SECONDS)
+            sys.exit(EXIT_RESTART)
+        os._exit(EXIT_RESTART)
 
 
 class GroupRun:
@@ -373,8 +386,6 @@ def main(folder: Path) -> int:
             if reason is None:
                 Worker(folder, job, timers.load(job.timer)).run()
                 return 0
-        except RestartError:
-            return EXIT_RESTART
         except UserError as e:
             reason = str(e)
         log = Journal(folder)
@@ -384,4 +395,6 @@ def main(folder: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    _code = main(Path(sys.argv[1]))
+    signal.alarm(EXIT_SECONDS)
+    sys.exit(_code)
