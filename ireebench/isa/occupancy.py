@@ -27,6 +27,7 @@ class Occupancy:
     upper_bound: bool
     vgpr_granule: int
     vgpr_total: int
+    max_waves: int
 
     @property
     def limit_text(self) -> str:
@@ -58,6 +59,7 @@ def occupancy_of(resources: Resources, target: str) -> Occupancy | None:
         upper_bound=resources.dynamic_lds,
         vgpr_granule=file.granule,
         vgpr_total=file.total,
+        max_waves=architecture.max_waves,
     )
 
 

@@ -37,6 +37,11 @@ class Counts:
     kernels: int | None = None
     failure: str | None = None
 
+    @property
+    def exchanges(self) -> tuple[int | None, ...]:
+        """Instructions that move values between lanes, by kind."""
+        return (self.dpp, self.bpermute, self.swizzle, self.permlane)
+
 
 @dataclass(frozen=True, slots=True)
 class Twin:
@@ -51,10 +56,13 @@ class Twin:
 
     @property
     def differ(self) -> bool | None:
-        """Whether one reduces with DPP and the other without; None when one of them is missing."""
-        if self.ballot.dpp is None or self.shuffle.dpp is None:
+        """Whether the two exchange values between lanes by other instructions; None when one of them is missing.
+
+        On RDNA the compiler turns shuffles into DPP by itself, and the twin has more of them.
+        """
+        if self.ballot.failure or self.shuffle.failure:
             return None
-        return self.ballot.dpp > 0 and self.shuffle.dpp == 0
+        return self.ballot.exchanges != self.shuffle.exchanges
 
 
 def static_twins(

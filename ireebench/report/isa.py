@@ -54,7 +54,7 @@ def check_target(target: str | None) -> None:
     """Raises UnknownNameError for a `--target` with no rules in the architecture table."""
     known = [p for a in ARCHITECTURES for p in a.processors]
     if target is not None and target not in known:
-        raise UnknownNameError("AMD processor", target, known)
+        raise UnknownNameError("AMD processor", target, known, hint="isa reads AMDGCN only")
 
 
 def inspect_text(source: str, text: str, target: str | None) -> Inspection:

@@ -106,7 +106,7 @@ def swizzle_lanes(d: Decode) -> Array:
             return base | (((within & and_mask) | or_mask) ^ xor_mask)
         numbers = [int(p, 0) for p in rest]
         if mode == "QUAD_PERM":
-            return (n & ~3) | np.array(numbers, np.int64)[n & 3]
+            return np.asarray((n & ~3) | np.array(numbers, np.int64)[n & 3])
         if mode == "SWAP":
             return base | (within ^ numbers[0])
         if mode == "REVERSE":
@@ -119,7 +119,7 @@ def swizzle_lanes(d: Decode) -> Array:
         raise d.unsupported(f"swizzle offset {offset}")
     if offset & 0x8000:
         picks = np.array([(offset >> (2 * k)) & 3 for k in range(4)], np.int64)
-        return (n & ~3) | picks[n & 3]
+        return np.asarray((n & ~3) | picks[n & 3])
     and_mask, or_mask, xor_mask = offset & 31, (offset >> 5) & 31, (offset >> 10) & 31
     return base | (((within & and_mask) | or_mask) ^ xor_mask)
 

@@ -138,7 +138,7 @@ def _zero_fills(instruction: Instruction) -> bool:
     """A DPP move that writes every lane: its old value does not matter."""
     m = dict(instruction.modifiers)
     if instruction.mnemonic.endswith("_sdwa"):
-        return m.get("dst_unused") != "UNUSED_PRESERVE" and m.get("dst_sel", "DWORD") == "DWORD"
+        return m.get("dst_unused") != "UNUSED_PRESERVE" or m.get("dst_sel", "DWORD") == "DWORD"
     return "bound_ctrl" in m and m.get("row_mask", "0xf") == "0xf" and m.get("bank_mask", "0xf") == "0xf"
 
 

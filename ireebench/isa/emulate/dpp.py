@@ -36,10 +36,10 @@ def source_lanes(d: Decode) -> Lanes:
     m = d.modifiers
     if "quad_perm" in m:
         picks = np.array(d.bits("quad_perm", (0, 1, 2, 3)), np.int64)
-        return (lane & ~3) | picks[lane & 3]
+        return np.asarray((lane & ~3) | picks[lane & 3])
     if "dpp8" in m:
         picks = np.array(d.bits("dpp8", tuple(range(8))), np.int64)
-        return (lane & ~7) | picks[lane & 7]
+        return np.asarray((lane & ~7) | picks[lane & 7])
     if d.flag("row_mirror"):
         return row | (15 - place)
     if d.flag("row_half_mirror"):

@@ -59,12 +59,12 @@ def _signalling(a: Array) -> Array:
     kind, mantissa = a.dtype, np.finfo(a.dtype).nmant
     bits = a.view(f"u{kind.itemsize}")
     quiet = bits.dtype.type(1 << (mantissa - 1))
-    return np.isnan(a) & ((bits & quiet) == 0)
+    return np.asarray(np.isnan(a) & ((bits & quiet) == 0))
 
 
 def _quiet(a: Array) -> Array:
     bits = a.view(f"u{a.dtype.itemsize}")
-    return (bits | bits.dtype.type(1 << (np.finfo(a.dtype).nmant - 1))).view(a.dtype)
+    return np.asarray((bits | bits.dtype.type(1 << (np.finfo(a.dtype).nmant - 1))).view(a.dtype))
 
 
 def _extremum(a: Array, b: Array, first: Array, ieee: bool) -> Array:
@@ -125,7 +125,7 @@ def class_mask(a: Array, wanted: Array) -> Array:
     negative_bit = np.select([np.isinf(a), zero, tiny], [2, 5, 4], 3)
     number = np.where(negative, negative_bit, positive_bit)
     number = np.where(np.isnan(a), np.where(_signalling(a), 0, 1), number)
-    return ((wanted >> number.astype(np.uint32)) & np.uint32(1)) != 0
+    return np.asarray(((wanted >> number.astype(np.uint32)) & np.uint32(1)) != 0)
 
 
 def to_int(a: Array, low: int, high: int, kind: type[np.generic]) -> Array:
@@ -166,4 +166,4 @@ def ldexp(a: Array, power: Array) -> Array:
 def exponent(a: Array) -> Array:
     """The biased exponent of float32 as int32."""
     bits: Any = np.ascontiguousarray(a).view(np.uint32)
-    return ((bits >> np.uint32(23)) & np.uint32(0xFF)).astype(np.int32)
+    return np.asarray(((bits >> np.uint32(23)) & np.uint32(0xFF)).astype(np.int32))

@@ -288,13 +288,15 @@ class _Reader:
         target.recorded.append(_Recorded("dispatch", str(entry[0]), numbers, tuple(int(c) for c in constants), triple))
 
     def fill(self, o: Any, values: dict[Any, Any]) -> None:
-        target, place, offset, length, pattern = (values.get(v) for v in o.operands)
+        operands: list[Any] = [values.get(v) for v in o.operands]
+        target, place, offset, length, pattern = operands
         width = int(str(o.operands[4].type).removeprefix("i")) // 8
         raw = (int(pattern) & ((1 << (8 * width)) - 1)).to_bytes(width, "little")
         target.recorded.append(_Recorded("fill", "", (), (), ((place, offset, length),), raw))
 
     def copy(self, o: Any, values: dict[Any, Any]) -> None:
-        target, source, source_at, place, place_at, length = (values.get(v) for v in o.operands)
+        operands: list[Any] = [values.get(v) for v in o.operands]
+        target, source, source_at, place, place_at, length = operands
         places = ((source, source_at, length), (place, place_at, length))
         target.recorded.append(_Recorded("copy", "", (), (), places))
 

@@ -163,7 +163,7 @@ def _load(size: int, signed: bool = False, high: bool | None = None, two: bool =
         d.after = m.issue(d, "lgkm", "lds")
 
         def fetch(g: Waves, offset: int) -> list[Array]:
-            index, ok = resolve(m, g, line, address(g).astype(np.int64) + offset, size, False)
+            index, ok = resolve(m, g, line, (address(g).astype(np.int64) + offset) & 0xFFFF_FFFF, size, False)
             words = gather(m.lds.views, index, size)
             return words if ok.all() else [np.where(ok, w, np.uint32(0)) for w in words]
 
@@ -205,7 +205,7 @@ def _store(size: int, high: bool = False, two: bool = False, st64: bool = False)
         def run(g: Waves) -> None:
             written: list[Array] = []
             for register, offset in zip(data, offsets, strict=False):
-                index, ok = resolve(m, g, line, address(g).astype(np.int64) + offset, size, True)
+                index, ok = resolve(m, g, line, (address(g).astype(np.int64) + offset) & 0xFFFF_FFFF, size, True)
                 here = index[ok]
                 values = [g.vu[register + k][ok] for k in range(words)]
                 if high:
@@ -241,7 +241,7 @@ def _atomic(fn: Callable[[Array, Array], Array], returns: bool) -> Rule:
         d.after = m.issue(d, "lgkm", "lds", loads=returns)
 
         def run(g: Waves) -> None:
-            local = address(g).astype(np.int64) + offset
+            local = (address(g).astype(np.int64) + offset) & 0xFFFF_FFFF
             sanitize, m.sanitize = m.sanitize, False  # atomics do not race with each other
             index, ok = resolve(m, g, line, local, 4, True)
             m.sanitize = sanitize

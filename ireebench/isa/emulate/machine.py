@@ -38,6 +38,7 @@ class LocalMemory:
     workgroups: int
     stride: int = field(init=False)
     memory: npt.NDArray[np.uint8] = field(init=False)
+    views: dict[int, Array] = field(init=False)
     epoch: Ints = field(init=False)
 
     def __post_init__(self) -> None:

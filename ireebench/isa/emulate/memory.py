@@ -50,7 +50,8 @@ def _buffer_address(d: Decode, at: int, store: bool) -> Address:
         records = g.su[resource + 2].astype(np.int64)[:, None]
         soffset = np.broadcast_to(scalar(g), g.count).astype(np.int64)[:, None]
         local = (vector(g).astype(np.int64) if vector else np.zeros((1, 1), np.int64)) + offset
-        local = np.broadcast_to(local, g.exec_mask.shape)
+        # Register plus immediate wraps at 32 bits: compilers fold offsets that rely on it (Mesa's ACO, apply_imm).
+        local = np.broadcast_to(local & 0xFFFF_FFFF, g.exec_mask.shape)
         partial = local + size + soffset > records
         if partial.any():
             outside = g.exec_mask & partial

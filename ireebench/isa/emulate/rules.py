@@ -273,7 +273,7 @@ def keeps_high(d: Decode, operand: Operand, dtype: str) -> bool:
 
 # --- Rules of vector instructions that work lane by lane ---------------------------------------------------------------
 
-Function = Callable[..., Array]
+Function = Callable[..., Any]
 
 
 def elementwise(
@@ -382,9 +382,9 @@ def _finish(d: Decode, dtype: str) -> Function | None:
     kind = _NUMPY[dtype]
 
     def finish(value: Array) -> Array:
-        scaled = value * kind(scale)  # type: ignore[call-arg]
+        scaled: Array = value * kind(scale)
         if clamp:
-            scaled = np.where(np.isnan(scaled), kind(0), np.clip(scaled, kind(0), kind(1)))  # type: ignore[call-arg]
+            scaled = np.where(np.isnan(scaled), kind(0), np.clip(scaled, kind(0), kind(1)))
         return scaled
 
     return finish

@@ -104,7 +104,7 @@ def _check_flight(m: Machine, g: Waves, step: Step) -> None:
 def _lanes_of(g: Waves, register: int) -> Bools:
     """Active lanes whose value of a register has undefined bits."""
     if register < SGPR_ID:
-        return (g.poison_v[register] != 0) & g.exec_mask
+        return np.asarray((g.poison_v[register] != 0) & g.exec_mask)
     bits = g.poison_s[register - SGPR_ID]
     return np.broadcast_to((bits != 0)[:, None], g.exec_mask.shape)
 

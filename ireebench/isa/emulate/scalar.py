@@ -183,26 +183,24 @@ def _overflow(subtract: bool) -> Function:
 
 def _shift(fn: Function, bits: int) -> Function:
     def shifted(a: Array, b: Array) -> Array:
-        return fn(a, (b & np.uint32(bits - 1)).astype(a.dtype))
+        return np.asarray(fn(a, (b & np.uint32(bits - 1)).astype(a.dtype)))
 
     return shifted
 
 
-def _extract(bits: int, signed: bool) -> Function:
-    """S_BFE: offset in bits 4:0 (5:0), width in bits 22:16 of the second source."""
+def _extract(bits: int) -> Function:
+    """S_BFE: offset in bits 4:0 (5:0), width in bits 22:16 of the second source; signed for a signed first source."""
 
     def fn(a: Array, b: Array) -> Array:
-        offset, width = int(b[0]) & (bits - 1), (int(b[0]) >> 16) & 0x7F
-        if not (b == b[0]).all():
-            parts = [fn(a[i : i + 1] if a.size > 1 else a, b[i : i + 1]) for i in range(b.size)]
-            return np.concatenate(parts)
-        kept = min(width, bits - offset)
-        if kept <= 0:
-            return np.zeros_like(a)
-        up, down = bits - offset - kept, bits - kept
-        return (a << a.dtype.type(up)) >> a.dtype.type(down)
+        kind = a.dtype.type
+        offset = b & np.uint32(bits - 1)
+        width = np.minimum((b >> np.uint32(16)) & np.uint32(0x7F), np.uint32(bits) - offset)
+        kept = np.maximum(width, np.uint32(1))
+        up, down = np.uint32(bits) - offset - kept, np.uint32(bits) - kept
+        field = (a << up.astype(a.dtype)) >> down.astype(a.dtype)
+        return np.where(width == 0, kind(0), field)
 
-    return fn if signed is not None else fn
+    return fn
 
 
 def _first_one(a: Array) -> Array:
@@ -235,9 +233,9 @@ def _count(a: Array) -> Array:
 
 def _mask(bits: int) -> Function:
     def fn(a: Array, b: Array) -> Array:
-        kind = np.uint64 if bits == 64 else np.uint32
-        limit = np.uint32(bits - 1)
-        return ((kind(1) << (a & limit).astype(kind)) - kind(1)) << (b & limit).astype(kind)
+        kind = np.dtype(f"u{bits // 8}")
+        one, limit = np.ones(1, kind), np.uint32(bits - 1)
+        return np.asarray(((one << (a & limit).astype(kind)) - one) << (b & limit).astype(kind))
 
     return fn
 
@@ -246,7 +244,7 @@ def _set_bit(value: int) -> Callable[[str], Rule]:
     def rule(kind: str) -> Rule:
         def fn(old: Array, n: Array) -> Array:
             bit = old.dtype.type(1) << (n & np.uint32(old.dtype.itemsize * 8 - 1)).astype(old.dtype)
-            return old | bit if value else old & ~bit
+            return np.asarray(old | bit if value else old & ~bit)
 
         return _simple(fn, f"{kind}: {kind} u32", section=SOP1, accumulate=True)
 
@@ -311,7 +309,7 @@ def _chosen(fn: Function) -> Function:
 
 def _high(kind: type[np.generic]) -> Function:
     def fn(a: Array, b: Array) -> Array:
-        return ((a.astype(kind) * b.astype(kind)) >> kind(32)).astype(np.uint32)  # type: ignore[call-arg]
+        return np.asarray(((a.astype(kind) * b.astype(kind)) >> kind(32)).astype(np.uint32))
 
     return fn
 
@@ -346,8 +344,8 @@ def _logic(bits: int) -> dict[str, Rule]:
         f"s_lshl_b{bits}": _simple(_shift(np.left_shift, bits), f"{kind}: {kind} u32", "nonzero"),
         f"s_lshr_b{bits}": _simple(_shift(np.right_shift, bits), f"{kind}: {kind} u32", "nonzero"),
         f"s_ashr_i{bits}": _simple(_shift(np.right_shift, bits), f"i{bits}: i{bits} u32", "nonzero"),
-        f"s_bfe_u{bits}": _simple(_extract(bits, False), f"{kind}: {kind} u32", "nonzero"),
-        f"s_bfe_i{bits}": _simple(_extract(bits, True), f"i{bits}: i{bits} u32", "nonzero"),
+        f"s_bfe_u{bits}": _simple(_extract(bits), f"{kind}: {kind} u32", "nonzero"),
+        f"s_bfe_i{bits}": _simple(_extract(bits), f"i{bits}: i{bits} u32", "nonzero"),
         f"s_bfm_b{bits}": _simple(_mask(bits), f"{kind}: u32 u32"),
         f"s_ff1_i32_b{bits}": _simple(_first_one, f"u32: {kind}", section=SOP1),
         f"s_flbit_i32_b{bits}": _simple(_leading_zeros, f"u32: {kind}", section=SOP1),
@@ -365,7 +363,7 @@ def _whole_quads(a: Array) -> Array:
     any_of_four = (a | (a >> one) | (a >> a.dtype.type(2)) | (a >> a.dtype.type(3))) & a.dtype.type(
         0x1111111111111111 & ((1 << (8 * a.dtype.itemsize)) - 1)
     )
-    return any_of_four * a.dtype.type(15)
+    return np.asarray(any_of_four * a.dtype.type(15))
 
 
 _COMPARE: Mapping[str, Function] = {

@@ -69,7 +69,7 @@ def _fma(section: str, kind: str, accumulate: bool = False, order: tuple[int, in
 
 def _fract(a: Array) -> Array:
     below_one = np.nextafter(a.dtype.type(1), a.dtype.type(0))
-    return np.minimum(a - np.floor(a), below_one)
+    return np.asarray(np.minimum(a - np.floor(a), below_one))
 
 
 def _frexp_mantissa(a: Array) -> Array:

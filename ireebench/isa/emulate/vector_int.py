@@ -32,7 +32,7 @@ def _swide(a: Array) -> Array:
 def bit_field(a: Array, offset: Array, width: Array) -> Array:
     """V_BFE_U32: `width` bits of a from `offset`."""
     mask = ((np.uint64(1) << _wide(width & _5)) - np.uint64(1)).astype(np.uint32)
-    return (a >> (offset & _5)) & mask
+    return np.asarray((a >> (offset & _5)) & mask)
 
 
 def signed_bit_field(a: Array, offset: Array, width: Array) -> Array:
@@ -280,7 +280,7 @@ def _bits(fn: Function, types: str, section: str) -> Rule:
 
 
 def _lshl_add64(a: Array, b: Array, c: Array) -> Array:
-    return (a << (_wide(b) & np.uint64(7))) + c
+    return np.asarray((a << (_wide(b) & np.uint64(7))) + c)
 
 
 _UU = "u32: u32 u32"

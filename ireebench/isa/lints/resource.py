@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ireebench.isa.analysis import KernelAnalysis
 from ireebench.isa.classify import classify
 from ireebench.isa.lints.base import LLVM_USAGE, Hit, Lint
-from ireebench.isa.occupancy import Occupancy
+from ireebench.isa.occupancy import Occupancy, waves_by_vgpr
 
 _REGISTERS = ("vgpr", "sgpr")
 
@@ -47,11 +47,9 @@ def _cap_message(kernel: KernelAnalysis, occupancy: Occupancy) -> str:
     if resource == "sgpr":
         return f"{kernel.resources.allocated_sgpr} SGPRs allow {occupancy.waves} waves a SIMD"
     granule, total = occupancy.vgpr_granule, occupancy.vgpr_total
-    next_step = total // (occupancy.waves + 1) // granule * granule
-    return (
-        f"{kernel.resources.allocated_vgpr} VGPRs allow {occupancy.waves} waves a SIMD;"
-        f" {next_step} would allow {occupancy.waves + 1}"
-    )
+    fewer = total // (occupancy.waves + 1) // granule * granule
+    gained = waves_by_vgpr(fewer, granule, total, occupancy.max_waves)
+    return f"{kernel.resources.allocated_vgpr} VGPRs allow {occupancy.waves} waves a SIMD; {fewer} would allow {gained}"
 
 
 def _mismatch(kernel: KernelAnalysis) -> Iterable[Hit]:

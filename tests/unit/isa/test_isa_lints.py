@@ -82,3 +82,14 @@ def test_the_message_of_a_register_cap_says_what_would_gain_a_wave():
     (found,) = lint_kernel(kernel)
     # 512 / 7 = 73.1, and 72 is the largest multiple of 8 below it.
     assert found.message == "76 VGPRs allow 6 waves a SIMD; 72 would allow 7"
+
+
+def test_the_next_step_may_gain_several_waves():
+    (kernel, *_) = [
+        k
+        for k in analyse_file(parse_assembly((FILES.parent / "a36_rdna_granule.s").read_text()))
+        if k.resources.vgpr == 108
+    ]
+    (found,) = lint_kernel(kernel)
+    # 108 -> 120, 1536 / 120 = 12; 1536 / 13 = 118.2, the largest multiple of 24 below is 96, and 1536 / 96 = 16.
+    assert found.message == "108 VGPRs allow 12 waves a SIMD; 96 would allow 16"
