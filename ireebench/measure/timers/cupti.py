@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -78,12 +78,14 @@ class CuptiTimer:
                 cupti.activity_register_callbacks(self._buffer_requested, self._buffer_completed)
             except cupti.cuptiError as e:
                 raise RuntimeError(self._refused(e)) from e
+            with self._recording():  # a refusal shows here, before anything is measured
+                pass
             try:
-                with self._recording():  # a refusal shows here, before anything is measured
-                    pass
                 yield
             finally:
-                cupti.activity_flush_all(1)
+                # The last records, so that no buffer is out when the interpreter ends; an error would hide the cause.
+                with suppress(cupti.cuptiError):
+                    cupti.activity_flush_all(1)
                 self._records.clear()
                 self._cupti = None
 
