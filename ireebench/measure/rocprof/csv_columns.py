@@ -195,7 +195,16 @@ def _all_equal(fields: _Fields, begin: Ints, end: Ints) -> bool:
     length = int(end[0] - begin[0])
     if ((end - begin) != length).any():
         return False
-    return all(bool((fields.raw[begin + i] == fields.raw[begin[0] + i]).all()) for i in range(length))
+    if length < 8:
+        return all(bool((fields.raw[begin + i] == fields.raw[begin[0] + i]).all()) for i in range(length))
+    words = _words(fields)
+    steps = (*range(0, length - 8, 8), length - 8)
+    return all(bool((words[begin + i] == words[begin[0] + i]).all()) for i in steps)
+
+
+def _words(fields: _Fields) -> _Words:
+    """The block as an eight-byte word at every byte."""
+    return np.ndarray((len(fields.data) - 7,), "<u8", fields.data, 0, (1,))
 
 
 def _unquote(value: bytes) -> tuple[str, ...]:
@@ -222,7 +231,7 @@ def _numbers(fields: _Fields, column: int) -> Number:
     if n == 0:
         return Number(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, bool))
     length = end - begin
-    words = np.ndarray((len(fields.data) - 7,), "<u8", fields.data, 0, (1,))  # a word at every byte
+    words = _words(fields)
     value = np.zeros(n, np.uint64)
     plain = (length > 0) & (length <= 18)  # 18 digits fit an int64 whatever they are
     for part in range(3):
