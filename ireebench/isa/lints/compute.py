@@ -169,7 +169,8 @@ COMPUTE_LINTS = (
     Lint(
         "hoisted-reduction",
         "The reduction is hoisted out of the loop: each lane keeps one accumulator per loaded element and combines them"
-        " after the loop. It costs registers, and a dot instruction can't be formed.",
+        " after the loop. It costs registers, and a dot instruction can't be formed; a benchmark of the reduction would"
+        " time the loop without it.",
         "https://github.com/iree-org/iree/issues/21513",
         _hoisted,
     ),
@@ -191,7 +192,7 @@ COMPUTE_LINTS = (
         "broken-dot-chain",
         "Another instruction touches a dot's accumulator between two dots: back-to-back dots of one opcode forward the"
         " accumulator, anything else waits for it.",
-        "LLVM GCNHazardRecognizer (gfx940 hazards of dot instructions: 3 wait states)",
+        f"{CDNA3_ISA}, dependency resolution of MFMA and DL operations; LLVM GCNHazardRecognizer (3 wait states)",
         _broken_chain,
     ),
 )

@@ -10,6 +10,7 @@ from ireebench.isa.lints.base import CDNA3_ISA, Hit, Lint
 from ireebench.isa.lints.outstanding import fewest_outstanding
 
 _WIDEST = 16
+_FEW_LOADS = 2  # one of each operand of a dot product
 _NARROW_SHARE = 0.25  # a scale beside a 16-byte load of weights is fine
 
 
@@ -17,14 +18,15 @@ def _full_wait(kernel: KernelAnalysis) -> Iterable[Hit]:
     hot = kernel.hot_loop
     if hot is None:
         return
-    exposed = [w for w in hot.waits if w.limit == 0 and w.loads == 1]
+    exposed = [w for w in hot.waits if w.limit == 0 and w.loads]
     # A ladder of waits ends with one load outstanding too; what counts is that there never were more.
-    if exposed and max(w.loads for w in hot.waits) == 1:
+    if exposed and max(w.loads for w in hot.waits) <= _FEW_LOADS:
         width, between = exposed[0].bytes_per_lane, _work_before(hot, exposed[0].line)
+        loads = "its only load" if exposed[0].loads == 1 else f"all of its {exposed[0].loads} loads"
         yield Hit(
             exposed[0].line,
-            f"every iteration waits for its only load ({width} bytes a lane,"
-            f" {width * kernel.resources.wavefront_size} a wave) with {between} vector instructions to hide it",
+            f"every iteration waits for {loads} ({width} bytes a lane,"
+            f" {width * kernel.resources.wavefront_size} a wave) with {between} vector instructions to hide the wait",
         )
 
 
@@ -86,7 +88,8 @@ def _idle_wait(kernel: KernelAnalysis) -> Iterable[Hit]:
 MEMORY_LINTS = (
     Lint(
         "full-wait",
-        "A full wait (vmcnt(0)) inside the loop with one load in flight: nothing overlaps the load.",
+        "A full wait (vmcnt(0)) inside the loop with one load in flight, or one of each operand: no other load overlaps"
+        " it. Several accumulators let the compiler issue loads as a batch and wait for them one by one.",
         f"{CDNA3_ISA}, data dependency resolution",
         _full_wait,
     ),

@@ -80,7 +80,8 @@ RESOURCE_LINTS = (
     ),
     Lint(
         "descriptor-mismatch",
-        "The descriptor, which the hardware obeys, and the metadata, which tools read, disagree.",
+        "The descriptor, which the hardware obeys, and the metadata, which tools read, disagree. LLVM itself raises the"
+        " descriptor's registers to hold a kernel at the waves that amdgpu-waves-per-eu allows.",
         f"{LLVM_USAGE} (kernel descriptor; code object metadata)",
         _mismatch,
     ),

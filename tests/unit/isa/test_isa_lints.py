@@ -66,6 +66,11 @@ def test_a_target_with_no_bf16_dot_is_not_told_to_use_one():
     assert "convert-multiply-add" not in {f.id for f in lint_kernel(kernel)}
 
 
+def test_a_wait_for_one_load_of_each_operand_is_a_full_wait_and_a_ladder_is_not():
+    assert findings("full-wait-operands.hit")["full-wait"] == [9]
+    assert "full-wait" not in findings("full-wait-ladder.clean")
+
+
 def test_gfx12_spells_device_scope_its_own_way():
     assert findings("missing-scope-gfx12.hit")["missing-scope"] == [6]
     assert "missing-scope" not in findings("missing-scope-gfx12.clean")
