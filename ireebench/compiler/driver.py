@@ -6,6 +6,7 @@ import hashlib
 import math
 import os
 import platform
+import re
 import subprocess
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -283,8 +284,9 @@ class Compiler:
         output = _output(entry.folder)
         why = reason(ending, entry.exit, output, entry.limits)
         status = _STATUS.get(ending, Status.COMPILE_FAILED)
-        configured = "\n".join(p.read_text() for p in sorted((entry.folder / DUMP).glob("configured_*.mlir")))
-        known = explain(self.version, status, f"{why}\n{output}", configured, " ".join(source.flags))
+        known = explain(
+            self.version, status, f"{why}\n{output}", _failed_dispatches(entry.folder, output), " ".join(source.flags)
+        )
         reproducer = entry.folder / REPRODUCER
         failure = Failure(status, why, Stage.PLANNED, known, str(reproducer) if reproducer.is_file() else None)
         return Compiled(key, entry.folder, entry.exit, failure, fresh)
@@ -328,6 +330,13 @@ class Compiler:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
+
+
+def _failed_dispatches(folder: Path, output: str) -> str:
+    """The configured dispatches that the output complains about; all of them where it names none."""
+    named = set(re.findall(rf"{DUMP}/(configured_\S+?\.mlir):\d", output))
+    files = sorted((folder / DUMP).glob("configured_*.mlir"))
+    return "\n".join(f.read_text() for f in files if not named or f.name in named)
 
 
 def _output(folder: Path) -> str:

@@ -22,7 +22,7 @@ class KnownIssue:
     id: str
     first: Version
     last: Version
-    status: str
+    statuses: frozenset[str]
     symptom: re.Pattern[str]
     configured: re.Pattern[str] | None
     flags: re.Pattern[str] | None
@@ -35,7 +35,7 @@ class KnownIssue:
         return (
             self.first <= version[: len(self.first)]
             and version[: len(self.last)] <= self.last
-            and status == self.status
+            and status in self.statuses
             and bool(self.symptom.search(output))
             and (self.configured is None or bool(self.configured.search(configured)))
             and (self.flags is None or bool(self.flags.search(flags)))
@@ -62,7 +62,7 @@ def known_issues() -> tuple[KnownIssue, ...]:
             id=r["id"],
             first=parse_version(r["first"]),
             last=parse_version(r["last"]),
-            status=r["status"],
+            statuses=frozenset(r["status"]),
             symptom=re.compile(r["symptom"]),
             configured=re.compile(r["configured"]) if "configured" in r else None,
             flags=re.compile(r["flags"]) if "flags" in r else None,
