@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +24,8 @@ Ints = npt.NDArray[np.int64]
 _BLOCK = 1 << 20  # bytes read at once: large against numpy's call overhead, and its arrays stay in the cache
 _PAD = 32  # zero bytes before a block, so that the digits before its first comma can be read as whole words
 _QUOTE, _COMMA, _NEWLINE, _RETURN = 34, 44, 10, 13
+_THREADS = 2
+_Parsed = TypeVar("_Parsed")
 _Bytes = npt.NDArray[np.uint8]
 _Words = npt.NDArray[np.uint64]
 
@@ -67,11 +72,10 @@ def scan(path: Path, width: int, numbers: Sequence[int], runs: Sequence[tuple[in
     lookups = [_Lookup() for _ in runs]
     codes: list[list[Ints]] = [[] for _ in runs]
     malformed = 0
-    for block in _blocks(path):
-        fields = _split(block, width)
+    for fields, parsed in _ahead(_blocks(path), lambda block: _parse(block, width, numbers)):
         malformed += fields.malformed
-        for out, column in zip(columns, numbers, strict=True):
-            out.append(_numbers(fields, column))
+        for out, column in zip(columns, parsed, strict=True):
+            out.append(column)
         for coded, lookup, (first, last) in zip(codes, lookups, runs, strict=True):
             coded.append(_codes(fields, first, last, lookup))
     return Scan(
@@ -79,6 +83,23 @@ def scan(path: Path, width: int, numbers: Sequence[int], runs: Sequence[tuple[in
         tuple(Text(_cat(c), tuple(_unquote(v) for v in lookup)) for c, lookup in zip(codes, lookups, strict=True)),
         malformed,
     )
+
+
+def _parse(block: bytes, width: int, numbers: Sequence[int]) -> tuple[_Fields, list[Number]]:
+    fields = _split(block, width)
+    return fields, [_numbers(fields, column) for column in numbers]
+
+
+def _ahead(blocks: Iterator[bytes], parse: Callable[[bytes], _Parsed]) -> Iterator[_Parsed]:
+    """Parses a few blocks ahead in threads, in order: numpy lets go of the interpreter, looking names up does not."""
+    with ThreadPoolExecutor(_THREADS) as pool:
+        waiting: deque[Future[_Parsed]] = deque()
+        for block in blocks:
+            waiting.append(pool.submit(parse, block))
+            if len(waiting) > _THREADS:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def _cat(parts: list[Ints]) -> Ints:
