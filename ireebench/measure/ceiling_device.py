@@ -22,6 +22,7 @@ Walk = Literal["grid", "chunk"]
 _LOADS: dict[Loads, int] = {"plain": 0, "streaming": 1, "no_allocate": 2, "evict_first": 3}
 _WALKS: dict[Walk, int] = {"grid": 0, "chunk": 1}
 WORD_BYTES = 16  # one load of one thread
+_LARGEST_AMD_CACHE = 256 * 1024**2  # Infinity Cache of MI300X and MI355X (data sheets): cold is cold on any AMD card
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -138,8 +139,10 @@ class GpuPool:
         self._library = _gpu_library(kind, ordinal)
         raw = _Describe()
         self._check(self._library.ceiling_describe(ordinal, ctypes.byref(raw)))
+        # HIP tells the size of the L2 alone, not of the cache behind it.
+        cache_bytes = max(raw.l2_bytes, _LARGEST_AMD_CACHE) if kind == "hip" else raw.l2_bytes
         self._facts = DeviceFacts(
-            raw.name.decode(errors="replace"), kind, raw.multiprocessors, raw.l2_bytes, raw.free_bytes
+            raw.name.decode(errors="replace"), kind, raw.multiprocessors, cache_bytes, raw.free_bytes
         )
         # Half of what is free at most: a display or another program may share the card.
         self.pool_bytes = min(pool_bytes, raw.free_bytes // 2) // WORD_BYTES * WORD_BYTES

@@ -120,6 +120,12 @@ def test_every_reader_of_the_ceiling_reads_every_word_once(size: int) -> None:
         pool.close()
 
 
+def test_cold_runs_on_amd_exceed_the_cache_that_hip_does_not_tell() -> None:
+    pool = GpuPool("hip", 0, 1 << 12)
+    assert pool.facts.cache_bytes == 256 << 20  # the stub's L2 has 1 MiB
+    pool.close()
+
+
 def test_a_range_outside_the_pool_is_refused() -> None:
     pool = GpuPool("hip", 0, 1 << 12)
     with pytest.raises(RuntimeError, match="outside the pool"):
