@@ -16,7 +16,8 @@ class Target:
 
     `name` is as the compiler spells it. `lds_bytes` is per workgroup. `spec_gb_per_s` is the vendor's figure (1e9
     bytes) and is only ever shown beside a measured ceiling. `cache_bytes` is the last-level cache: cold runs rotate
-    over at least twice as much. None: not known or not meaningful.
+    over at least twice as much. `register_file_bytes` is the vector registers of one compute unit. None: not known or
+    not meaningful.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Target:
     cache_bytes: int | None
     spec_gb_per_s: float | None
     source: str
+    register_file_bytes: int | None = None
 
     @property
     def subgroup_size(self) -> int:
@@ -35,16 +37,35 @@ class Target:
         return self.subgroup_sizes[0]
 
 
+_KIB = 1024
 _MIB = 1024 * 1024
 
 TARGETS: dict[str, Target] = {
     t.name: t
     for t in (
         Target(
-            "gfx942", "hip", (64,), 1024, 65_536, 304, 256 * _MIB, 5_300.0, "AMD CDNA3 ISA guide; MI300X data sheet"
+            "gfx942",
+            "hip",
+            (64,),
+            1024,
+            65_536,
+            304,
+            256 * _MIB,
+            5_300.0,
+            "AMD CDNA3 ISA guide; CDNA3 white paper; MI300X data sheet",
+            512 * _KIB,  # 4 SIMDs x 512 registers x 64 lanes x 4 bytes, accumulation registers included
         ),
         Target(
-            "gfx950", "hip", (64,), 1024, 163_840, 256, 256 * _MIB, 8_000.0, "AMD CDNA4 ISA guide; MI355X data sheet"
+            "gfx950",
+            "hip",
+            (64,),
+            1024,
+            163_840,
+            256,
+            256 * _MIB,
+            8_000.0,
+            "AMD CDNA4 ISA guide; CDNA4 white paper; MI355X data sheet",
+            512 * _KIB,
         ),
         Target(
             "gfx90a",
@@ -52,12 +73,24 @@ TARGETS: dict[str, Target] = {
             (64,),
             1024,
             65_536,
-            104,
+            110,
             8 * _MIB,
             1_638.4,
-            "AMD CDNA2 ISA guide; MI250X data sheet, one GCD",
+            "AMD CDNA2 ISA guide; MI250X data sheet, one of its two GCDs (MI250 and MI210: 104 compute units)",
+            512 * _KIB,
         ),
-        Target("gfx906", "hip", (64,), 1024, 65_536, 60, 4 * _MIB, 1_024.0, "AMD Vega 7nm ISA guide; MI50 data sheet"),
+        Target(
+            "gfx906",
+            "hip",
+            (64,),
+            1024,
+            65_536,
+            60,
+            4 * _MIB,
+            1_024.0,
+            "AMD Vega 7nm ISA guide; MI50 data sheet",
+            256 * _KIB,  # 4 SIMDs x 256 registers x 64 lanes x 4 bytes
+        ),
         Target(
             "gfx1100",
             "hip",
@@ -68,6 +101,7 @@ TARGETS: dict[str, Target] = {
             96 * _MIB,
             960.0,
             "AMD RDNA3 ISA guide; RX 7900 XTX data sheet",
+            384 * _KIB,  # 2 SIMDs x 1536 registers x 32 lanes x 4 bytes
         ),
         Target(
             "gfx1151",
@@ -78,10 +112,20 @@ TARGETS: dict[str, Target] = {
             40,
             32 * _MIB,
             256.0,
-            "AMD RDNA3.5 ISA guide; Ryzen AI Max+ 395 data sheet",
+            "AMD RDNA3.5 ISA guide; Ryzen AI Max+ 395 data sheet (LPDDR5X-8000, 256 bits)",
+            384 * _KIB,
         ),
         Target(
-            "gfx1201", "hip", (32, 64), 1024, 65_536, 64, 64 * _MIB, 640.0, "AMD RDNA4 ISA guide; RX 9070 XT data sheet"
+            "gfx1201",
+            "hip",
+            (32, 64),
+            1024,
+            65_536,
+            64,
+            64 * _MIB,
+            640.0,
+            "AMD RDNA4 ISA guide; RX 9070 XT data sheet",
+            384 * _KIB,
         ),
         Target(
             "sm_80",
