@@ -47,6 +47,7 @@ def emulate_artifact(
     artifact: Artifact,
     problem: Problem,
     inputs: Sequence[npt.NDArray[Any]],
+    *,
     rows: int | None = None,
     options: Options | None = None,
 ) -> EmulationResult | Failure:
@@ -54,4 +55,4 @@ def emulate_artifact(
     schedule = schedule_of(compiler, artifact)
     if isinstance(schedule, Failure):
         return schedule
-    return emulate_program(schedule, assemblies_of(artifact), problem, inputs, rows, options)
+    return emulate_program(schedule, assemblies_of(artifact), problem, inputs, rows=rows, options=options)

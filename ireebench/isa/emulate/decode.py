@@ -131,6 +131,7 @@ def _step(instruction: Instruction, rule: Rule, operands: list[Operand], run: Ru
         sinks & reads,
         rule.shadow,
         reads | writes,
+        tuple(tuple(sorted(o.registers)) for o in (*inputs, *(outputs if rule.reads_output else ()))),
     )
 
 

@@ -47,12 +47,13 @@ def source_lanes(d: Decode) -> Lanes:
     name = next((s for s in (*_SHIFTS, *_SHIFTS_RDNA) if s in m), None)
     if name is None:
         raise d.unsupported("DPP pattern")
-    by = d.number(name)
-    return _shifted(d, name, by, lane, row, place)
+    return _shifted(n, name, d.number(name))
 
 
-def _shifted(d: Decode, name: str, by: int, lane: Lanes, row: Lanes, place: Lanes) -> Lanes:
-    n = d.mode.lanes
+def _shifted(n: int, name: str, by: int) -> Lanes:
+    """Patterns that take a number; `n` lanes."""
+    lane = np.arange(n, dtype=np.int64)
+    row, place = lane & ~15, lane & 15
 
     def within_row(p: Lanes) -> Lanes:
         return np.where((p >= 0) & (p < 16), row | (p & 15), -1)
@@ -96,10 +97,7 @@ def dpp(d: Decode, build: Callable[[Decode], Run], source_at: int) -> Run:
 
     def run(g: Waves) -> None:
         saved, full = g.exec_mask, g.full
-        if full or fetch_inactive:
-            valid = np.broadcast_to(exists, saved.shape)
-        else:
-            valid = saved[:, take] & exists
+        valid = np.broadcast_to(exists, saved.shape) if full or fetch_inactive else saved[:, take] & exists
         everywhere = full and always
         for k in range(count):
             moved = g.vu[first + k][:, take]

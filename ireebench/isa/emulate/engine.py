@@ -180,7 +180,7 @@ class Scheduler:
         if name in CONDITIONS:
             condition, slot = CONDITIONS[name]
             if self.machine.sanitize and slot != EXEC and SGPR_ID + slot in g.hot:
-                branch_on(self.machine, g, last.line, name, SGPR_ID + slot)
+                branch_on(self.machine, g, last, SGPR_ID + slot)
             taken = condition(g)
             if taken.all():
                 return self._jump(g, block, last)

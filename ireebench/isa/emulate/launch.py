@@ -107,9 +107,14 @@ def lds_bytes(kernel: Kernel) -> int:
 
 
 def run_dispatch(
-    kernel: Kernel, target: str, arena: Arena, kernargs: Buffer, dispatch: Dispatch, options: Options
+    code: tuple[Kernel, str], memory: tuple[Arena, Buffer], dispatch: Dispatch, options: Options
 ) -> DispatchResult:
-    """Executes one dispatch on the arena's memory; raises Unsupported or ExecutionLimit."""
+    """Executes one dispatch; raises Unsupported or ExecutionLimit.
+
+    `code` is the kernel and its target, `memory` the address space and the buffer for the kernel's arguments.
+    """
+    kernel, target = code
+    arena, kernargs = memory
     mode = mode_of(kernel, target)
     used, agprs = _registers_used(kernel)
     total = AGPR_BASE + agprs if agprs else used
@@ -122,7 +127,7 @@ def run_dispatch(
     machine.windows = _windows(kernargs, len(arguments), dispatch)
     machine.scratch_bytes = kernel.metadata.private_segment_fixed_size or 0
     arena.new_dispatch()
-    code = compile_kernel(kernel, machine)
+    blocks = compile_kernel(kernel, machine)
     threads = workgroup_size(kernel)
     waves_each = -(-(threads[0] * threads[1] * threads[2]) // mode.lanes)
     together = max(1, WAVES_AT_ONCE // waves_each) * (4 if options.partial else 1)
@@ -133,17 +138,17 @@ def run_dispatch(
             machine.dropped = np.zeros(len(batch), np.bool_) if options.partial else None
             machine.lds = fresh_lds(lds_bytes(kernel), len(batch))
             waves, live = start.waves(batch)
-            scheduler = Scheduler(code, machine, options.limit - executed)
+            scheduler = Scheduler(blocks, machine, options.limit - executed)
             scheduler.run(waves, live)
             executed += scheduler.executed
             groups += len(batch) - (int(np.count_nonzero(machine.dropped)) if machine.dropped is not None else 0)
-    return DispatchResult(machine.reports.collected(), _counts(kernel.name, code, machine, groups, groups * waves_each))
+    return DispatchResult(machine.reports.collected(), _counts(blocks, machine, groups, groups * waves_each))
 
 
-def _counts(name: str, code: Code, machine: Machine, workgroups: int, waves: int) -> Counts:
+def _counts(code: Code, machine: Machine, workgroups: int, waves: int) -> Counts:
     t = machine.tally
     return Counts(
-        name,
+        machine.kernel,
         workgroups,
         waves,
         dict(sorted(code.instruction_counts().items())),
@@ -168,12 +173,15 @@ def _windows(kernargs: Buffer, size: int, dispatch: Dispatch) -> tuple[Window, .
 
 _BLOCK_COUNTS = {"hidden_block_count_x": 0, "hidden_block_count_y": 1, "hidden_block_count_z": 2}
 _GROUP_SIZES = {"hidden_group_size_x": 0, "hidden_group_size_y": 1, "hidden_group_size_z": 2}
+# Hidden arguments that hold nothing here: whole workgroups only, no host services.
 _ZERO = frozenset(
-    ("hidden_none", "hidden_remainder_x", "hidden_remainder_y", "hidden_remainder_z")
-    + ("hidden_global_offset_x", "hidden_global_offset_y", "hidden_global_offset_z", "hidden_printf_buffer")
-    + ("hidden_hostcall_buffer", "hidden_default_queue", "hidden_completion_action", "hidden_multigrid_sync_arg")
-    + ("hidden_heap_v1", "hidden_private_base", "hidden_shared_base", "hidden_queue_ptr", "hidden_dynamic_lds_size")
-)
+    f"hidden_{name}"
+    for name in (
+        "none", "remainder_x", "remainder_y", "remainder_z", "global_offset_x", "global_offset_y", "global_offset_z",
+        "printf_buffer", "hostcall_buffer", "default_queue", "completion_action", "multigrid_sync_arg", "heap_v1",
+        "private_base", "shared_base", "queue_ptr", "dynamic_lds_size",
+    )
+)  # fmt: skip
 
 
 def _arguments(kernel: Kernel, arena: Arena, dispatch: Dispatch) -> bytes:

@@ -8,78 +8,112 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from ireebench.isa.emulate.machine import LocalMemory, Machine, gather, scatter
+from ireebench.isa.emulate.machine import Access, Ints, LocalMemory, Machine, gather, scatter
 from ireebench.isa.emulate.report import Fault
-from ireebench.isa.emulate.rules import Decode, Rule, Run, source
+from ireebench.isa.emulate.rules import Decode, Getter, Rule, Run, source
 from ireebench.isa.emulate.waves import Array, Bools, Pending, Waves
 
 SECTION = "CDNA3 ISA 12.13 DS"
 
 
-def resolve(m: Machine, g: Waves, line: int, address: Array, size: int, store: bool) -> tuple[Array, Bools]:
+def resolve(m: Machine, a: Access) -> tuple[Ints, Bools]:
     """Indices into the batch's LDS [wave, lane] and which lanes may go ahead; reports what is wrong."""
     lds = m.lds
-    local = np.broadcast_to(address, g.exec_mask.shape).astype(np.int64)
-    inside = local + size <= lds.size
-    ok = g.exec_mask & inside
-    what = "write" if store else "read"
-    if not inside.all():
-        bad = g.exec_mask & ~inside
-        if bad.any():
-            first = int(local[tuple(np.argwhere(bad)[0])])
-            m.report(
-                g, Fault.OUT_OF_BOUNDS, line, bad, f"lds {what}",
-                f"LDS {what} of {size} bytes at {first}, past its allocation of {lds.size} bytes",
-            )  # fmt: skip
-    unit = min(size, 4)
-    if unit > 1 and ((local & (unit - 1)) != 0).any():
-        bad = ok & ((local & (unit - 1)) != 0)
-        if bad.any():
-            first = int(local[tuple(np.argwhere(bad)[0])])
-            m.report(
-                g, Fault.MISALIGNED, line, bad, "lds", f"LDS {what} of {size} bytes at {first}, not {unit}-byte aligned"
-            )
-    index = np.where(ok, local, 0) + g.workgroup[:, None] * lds.stride
+    inside = a.offset + a.size <= lds.size
+    bad = a.ok & ~inside
+    if bad.any():
+        message = f"LDS {a.verb} of {a.size} bytes at {a.first(bad)}, past its allocation of {lds.size} bytes"
+        m.report(a.g, Fault.OUT_OF_BOUNDS, a.line, bad, subject=f"lds {a.verb}", message=message)
+    ok = a.ok & inside
+    unit = min(a.size, 4)
+    bad = ok & ((a.offset & (unit - 1)) != 0)
+    if bad.any():
+        message = f"LDS {a.verb} of {a.size} bytes at {a.first(bad)}, not {unit}-byte aligned"
+        m.report(a.g, Fault.MISALIGNED, a.line, bad, subject="lds", message=message)
+    index = np.where(ok, a.offset, 0) + a.g.workgroup[:, None] * lds.stride
     if m.sanitize and ok.any():
-        (_check_write if store else _check_read)(m, g, line, index, ok, size)
-    m.tally.lds_conflicts += conflicts(local, ok, size)
-    space = f"lds {'store' if store else 'load'} b{8 * size}"
-    m.tally.bytes[space] += int(np.count_nonzero(ok)) * size
+        (_check_store if a.store else _check_load)(m, Access(a.g, a.line, index, ok, a.size, a.store))
+    m.tally.lds_conflicts += conflicts(a.within(ok))
+    m.tally.bytes[f"lds {a.verb} b{8 * a.size}"] += int(np.count_nonzero(ok)) * a.size
     return index, ok
 
 
-def _first(bad: Bools, values: Array) -> int:
-    return int(np.asarray(values)[tuple(np.argwhere(bad)[0])])
+@dataclass(frozen=True, slots=True)
+class _Actors:
+    """For each active lane of an access: the byte it touches, its wave plus one, and its workgroup's epoch."""
+
+    at: Ints
+    wave: npt.NDArray[np.int32]
+    epoch: npt.NDArray[np.int32]
 
 
-def _check_read(m: Machine, g: Waves, line: int, index: Array, ok: Bools, size: int) -> None:
-    lds, me = m.lds, (g.wave + 1)[:, None].astype(np.int32)
-    epoch = lds.epoch[g.workgroup][:, None].astype(np.int32)
-    for k in range(size):
-        at = index + k
-        writer = lds.writer[at]
-        bad = ok & (writer == 0)
-        if bad.any():
-            place = _first(bad, at)
-            m.report(
-                g, Fault.UNINITIALISED, line, bad, "lds",
-                f"LDS read of byte {place % lds.stride}, which was never written{_neighbour(lds, place)}",
-            )  # fmt: skip
-        bad = ok & (writer != 0) & (writer != me) & (lds.write_epoch[at] >= epoch)
-        if bad.any():
-            _race(m, g, line, bad, at, "LDS read", "written", lds.writer, lds.write_line)
+def _actors(m: Machine, a: Access, byte: int) -> _Actors:
+    shape = a.ok.shape
+    wave = np.broadcast_to((a.g.wave + 1)[:, None], shape)[a.ok].astype(np.int32)
+    epoch = np.broadcast_to(m.lds.epoch[a.g.workgroup][:, None], shape)[a.ok].astype(np.int32)
+    return _Actors(a.offset[a.ok] + byte, wave, epoch)
+
+
+def _lanes(a: Access, chosen: npt.NDArray[np.bool_]) -> Bools:
+    """Active lanes picked out of the compressed order, as [wave, lane]."""
+    bad = np.zeros(a.ok.shape, np.bool_)
+    bad[a.ok] = chosen
+    return bad
+
+
+def _check_load(m: Machine, a: Access) -> None:
+    lds = m.lds
+    for byte in range(a.size):
+        x = _actors(m, a, byte)
+        writer = lds.writer[x.at]
+        if (writer == 0).any():
+            place = int(x.at[writer == 0][0])
+            message = f"LDS load of byte {place % lds.stride}, which was never written{_neighbour(lds, place)}"
+            m.report(a.g, Fault.UNINITIALISED, a.line, _lanes(a, writer == 0), subject="lds", message=message)
+        raced = (writer != 0) & (writer != x.wave) & (lds.write_epoch[x.at] >= x.epoch)
+        _report_race(m, a, x, raced, written=True)
         # Who reads what: needed to catch a later write with no barrier between.
-        here, who, when = at[ok], np.broadcast_to(me, ok.shape)[ok], np.broadcast_to(epoch, ok.shape)[ok]
-        same = lds.read_epoch[here] == when
-        others = same & (lds.reader[here] != 0) & (lds.reader[here] != who)
-        lds.reader[here] = np.where(others, np.int32(-1), who)
+        others = (lds.read_epoch[x.at] == x.epoch) & (lds.reader[x.at] != 0) & (lds.reader[x.at] != x.wave)
+        lds.reader[x.at] = np.where(others, np.int32(-1), x.wave)
         # Two waves of this very instruction that read one byte: the last assignment must not hide the first.
-        lds.reader[here[lds.reader[here] != who]] = -1
-        lds.read_epoch[here] = when
-        lds.read_line[here] = line
+        lds.reader[x.at[lds.reader[x.at] != x.wave]] = -1
+        lds.read_epoch[x.at] = x.epoch
+        lds.read_line[x.at] = a.line
+
+
+def _check_store(m: Machine, a: Access) -> None:
+    lds = m.lds
+    for byte in range(a.size):
+        x = _actors(m, a, byte)
+        writer, reader = lds.writer[x.at], lds.reader[x.at]
+        raced = (writer != 0) & (writer != x.wave) & (lds.write_epoch[x.at] >= x.epoch)
+        _report_race(m, a, x, raced, written=True)
+        raced = (reader != 0) & (reader != x.wave) & (lds.read_epoch[x.at] >= x.epoch)
+        _report_race(m, a, x, raced, written=False)
+        lds.writer[x.at], lds.write_epoch[x.at], lds.write_line[x.at] = x.wave, x.epoch, a.line
+        # Two waves of this very instruction on one byte.
+        _report_race(m, a, x, lds.writer[x.at] != x.wave, written=True)
+
+
+def _report_race(m: Machine, a: Access, x: _Actors, raced: npt.NDArray[np.bool_], *, written: bool) -> None:
+    if not raced.any():
+        return
+    lds = m.lds
+    who, lines = (lds.writer, lds.write_line) if written else (lds.reader, lds.read_line)
+    place = int(x.at[raced][0])
+    name = f"wave {int(who[place]) - 1}" if who[place] > 0 else "several waves"
+    did = "written" if written else "read"
+    message = (
+        f"LDS {a.verb} of byte {place % lds.stride}, {did} by {name} at line {int(lines[place])}"
+        " with no barrier and wait between"
+    )
+    subject = f"lds {did} {int(lines[place])}"
+    m.report(a.g, Fault.RACE, a.line, _lanes(a, raced), subject=subject, message=message)
 
 
 def _neighbour(lds: LocalMemory, place: int) -> str:
@@ -88,61 +122,32 @@ def _neighbour(lds: LocalMemory, place: int) -> str:
     below = np.nonzero(lds.writer[start:place])[0]
     if not below.size:
         return ""
-    last = int(below[-1])
-    return f" (past byte {last}, written by wave {int(lds.writer[start + last]) - 1} at line {int(lds.write_line[start + last])})"
+    last = start + int(below[-1])
+    wave, line = int(lds.writer[last]) - 1, int(lds.write_line[last])
+    return f" (past byte {last - start}, written by wave {wave} at line {line})"
 
 
-def _check_write(m: Machine, g: Waves, line: int, index: Array, ok: Bools, size: int) -> None:
-    lds, me = m.lds, (g.wave + 1)[:, None].astype(np.int32)
-    epoch = lds.epoch[g.workgroup][:, None].astype(np.int32)
-    for k in range(size):
-        at = index + k
-        writer, reader = lds.writer[at], lds.reader[at]
-        bad = ok & (writer != 0) & (writer != me) & (lds.write_epoch[at] >= epoch)
-        if bad.any():
-            _race(m, g, line, bad, at, "LDS write", "written", lds.writer, lds.write_line)
-        bad = ok & (reader != 0) & (reader != me) & (lds.read_epoch[at] >= epoch)
-        if bad.any():
-            _race(m, g, line, bad, at, "LDS write", "read", lds.reader, lds.read_line)
-        here, who, when = at[ok], np.broadcast_to(me, ok.shape)[ok], np.broadcast_to(epoch, ok.shape)[ok]
-        lds.writer[here], lds.write_epoch[here], lds.write_line[here] = who, when, line
-        clash = np.zeros_like(ok)
-        clash[ok] = lds.writer[here] != who
-        if clash.any():
-            _race(m, g, line, clash, at, "LDS write", "written", lds.writer, lds.write_line)
-
-
-def _race(
-    m: Machine, g: Waves, line: int, bad: Bools, at: Array, what: str, did: str, who: Array, lines: Array
-) -> None:
-    place = _first(bad, at)
-    other = int(who[place]) - 1
-    name = f"wave {other}" if other >= 0 else "several waves"
-    m.report(
-        g, Fault.RACE, line, bad, f"lds {did} {int(lines[place])}",
-        f"{what} of byte {place % m.lds.stride}, {did} by {name} at line {int(lines[place])} with no barrier and wait between",
-    )  # fmt: skip
-
-
-def conflicts(local: Array, ok: Bools, size: int) -> int:
+def conflicts(a: Access) -> int:
     """Extra passes of the waves' accesses: in each pass of 128 bytes a bank (4 bytes, 32 of them) serves one address.
 
     Lanes are taken in groups of 128 / size (32 at most), as CDNA3 ISA guide, 11.1 describes; lanes that read the same dword
     share it.
     """
-    words = max(1, size // 4)
+    words = max(1, a.size // 4)
     group = max(1, 32 // words)
     extra = 0
-    lanes = local.shape[1]
+    waves, lanes = a.offset.shape
     for start in range(0, lanes, group):
-        dwords = local[:, start : start + group, None] // 4 + np.arange(words)
-        active = np.broadcast_to(ok[:, start : start + group, None], dwords.shape)
+        dwords = (a.offset[:, start : start + group, None] >> 2) + np.arange(words)
+        active = np.broadcast_to(a.ok[:, start : start + group, None], dwords.shape)
         if not active.any():
             continue
-        for wave in range(local.shape[0]):
-            distinct = np.unique(dwords[wave][active[wave]])
-            if distinct.size > 1:
-                extra += int(np.bincount(distinct % 32).max()) - 1
+        # Distinct dwords of each wave, then how many of them share a bank.
+        number = np.broadcast_to(np.arange(waves)[:, None, None], dwords.shape)
+        distinct = np.unique(np.stack((number[active], dwords[active])), axis=1)
+        banks = np.zeros((waves, 32), np.int64)
+        np.add.at(banks, (distinct[0], distinct[1] % 32), 1)
+        extra += int(np.maximum(banks.max(axis=1) - 1, 0).sum())
     return extra
 
 
@@ -151,6 +156,11 @@ def _place(d: Decode, two: bool, element: int, stride64: bool) -> tuple[int, int
         return d.number("offset"), 0
     unit = element * (64 if stride64 else 1)
     return d.number("offset0") * unit, d.number("offset1") * unit
+
+
+def _offset(g: Waves, address: Getter, offset: int) -> Ints:
+    """Byte addresses in the workgroup's LDS; register plus immediate wraps at 32 bits."""
+    return np.broadcast_to((address(g).astype(np.int64) + offset) & 0xFFFF_FFFF, g.exec_mask.shape)
 
 
 def _load(size: int, signed: bool = False, high: bool | None = None, two: bool = False, st64: bool = False) -> Rule:
@@ -163,14 +173,14 @@ def _load(size: int, signed: bool = False, high: bool | None = None, two: bool =
         d.after = m.issue(d, "lgkm", "lds")
 
         def fetch(g: Waves, offset: int) -> list[Array]:
-            index, ok = resolve(m, g, line, (address(g).astype(np.int64) + offset) & 0xFFFF_FFFF, size, False)
+            index, ok = resolve(m, Access(g, line, _offset(g, address, offset), g.exec_mask, size, False))
             words = gather(m.lds.views, index, size)
             return words if ok.all() else [np.where(ok, w, np.uint32(0)) for w in words]
 
         def run(g: Waves) -> None:
             words = fetch(g, first) + (fetch(g, second) if two else [])
             if size < 4:
-                put_narrow(g, target, words[0], size, signed, high)
+                put_narrow(g, target, words[0], size=size, signed=signed, high=high)
                 return
             for k, w in enumerate(words):
                 g.put(target + k, w)
@@ -180,7 +190,7 @@ def _load(size: int, signed: bool = False, high: bool | None = None, two: bool =
     return Rule(SECTION, "lds load", build, shadow="none", sinks=(1,), reads_output=high is not None)
 
 
-def put_narrow(g: Waves, target: int, value: Array, size: int, signed: bool, high: bool | None) -> None:
+def put_narrow(g: Waves, target: int, value: Array, *, size: int, signed: bool, high: bool | None) -> None:
     """Stores a loaded byte or short: zero- or sign-extended, or into one half of the register (D16)."""
     if signed:
         top = np.uint32(1 << (8 * size - 1))
@@ -205,7 +215,7 @@ def _store(size: int, high: bool = False, two: bool = False, st64: bool = False)
         def run(g: Waves) -> None:
             written: list[Array] = []
             for register, offset in zip(data, offsets, strict=False):
-                index, ok = resolve(m, g, line, (address(g).astype(np.int64) + offset) & 0xFFFF_FFFF, size, True)
+                index, ok = resolve(m, Access(g, line, _offset(g, address, offset), g.exec_mask, size, True))
                 here = index[ok]
                 values = [g.vu[register + k][ok] for k in range(words)]
                 if high:
@@ -241,9 +251,8 @@ def _atomic(fn: Callable[[Array, Array], Array], returns: bool) -> Rule:
         d.after = m.issue(d, "lgkm", "lds", loads=returns)
 
         def run(g: Waves) -> None:
-            local = (address(g).astype(np.int64) + offset) & 0xFFFF_FFFF
             sanitize, m.sanitize = m.sanitize, False  # atomics do not race with each other
-            index, ok = resolve(m, g, line, local, 4, True)
+            index, ok = resolve(m, Access(g, line, _offset(g, address, offset), g.exec_mask, 4, True))
             m.sanitize = sanitize
             words = m.lds.views[4]
             value = np.broadcast_to(data(g), ok.shape)

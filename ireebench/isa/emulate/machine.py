@@ -26,6 +26,34 @@ class Window:
     buffer: Buffer
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Access:
+    """One memory instruction of a group of waves: `size` bytes at `offset` [wave, lane] in the lanes `ok`.
+
+    Offsets are int64, from the arena's start for global memory and from the workgroup's allocation for the LDS.
+    """
+
+    g: Waves
+    line: int
+    offset: Ints
+    ok: Bools
+    size: int
+    store: bool
+
+    @property
+    def verb(self) -> str:
+        """For messages."""
+        return "store" if self.store else "load"
+
+    def within(self, ok: Bools) -> Access:
+        """The same in fewer lanes."""
+        return Access(self.g, self.line, self.offset, ok, self.size, self.store)
+
+    def first(self, bad: Bools) -> int:
+        """The offset of the first bad lane."""
+        return int(self.offset[tuple(np.argwhere(bad)[0])])
+
+
 @dataclass(eq=False)
 class LocalMemory:
     """The LDS of a batch of workgroups, one after the other, and what is known of each byte.
@@ -76,8 +104,8 @@ class Machine:
 
     # --- Reports ------------------------------------------------------------------------------------------------------
 
-    def report(self, g: Waves, fault: Fault, line: int, bad: Bools, subject: str, message: str) -> None:
-        """Reports the first of the lanes in `bad` [wave, lane] (or [wave]); `subject` keeps reports apart."""
+    def report(self, g: Waves, fault: Fault, line: int, bad: Bools, *, subject: str, message: str) -> None:
+        """Reports the first of the lanes in `bad` [wave, lane] (or [wave]); `subject` keeps reports of a line apart."""
         if not self.sanitize:
             return
         if bad.ndim == 1:

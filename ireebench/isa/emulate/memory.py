@@ -14,7 +14,7 @@ import numpy as np
 from ireebench.isa.emulate import access
 from ireebench.isa.emulate.arena import BASE_ADDRESS
 from ireebench.isa.emulate.lds import put_narrow
-from ireebench.isa.emulate.machine import Machine, gather, scatter
+from ireebench.isa.emulate.machine import Access, Machine, gather, scatter
 from ireebench.isa.emulate.operands import NULL, Kind
 from ireebench.isa.emulate.report import Fault
 from ireebench.isa.emulate.rules import Decode, Rule, Run, source
@@ -59,10 +59,8 @@ def _buffer_address(d: Decode, at: int, store: bool) -> Address:
             if store and outside.any():
                 place = int(local[tuple(np.argwhere(outside)[0])])
                 limit = int(np.broadcast_to(records, local.shape)[tuple(np.argwhere(outside)[0])])
-                m.report(
-                    g, Fault.OUT_OF_BOUNDS, line, outside, "resource",
-                    f"store of {size} bytes at byte {place} of a resource of {limit} bytes, which drops it",
-                )  # fmt: skip
+                message = f"store of {size} bytes at byte {place} of a resource of {limit} bytes, which drops it"
+                m.report(g, Fault.OUT_OF_BOUNDS, line, outside, subject="resource", message=message)
         return base[:, None] - BASE_ADDRESS + soffset + local, g.exec_mask & ~partial
 
     return address
@@ -88,7 +86,7 @@ def _global_address(d: Decode, at: int, segment: str) -> Address:
 
     def address(g: Waves, size: int) -> tuple[Array, Bools]:
         del size
-        return whole(g).astype(np.int64) - BASE_ADDRESS + offset, g.exec_mask
+        return np.broadcast_to(whole(g).astype(np.int64) - BASE_ADDRESS + offset, g.exec_mask.shape), g.exec_mask
 
     return address
 
@@ -103,14 +101,14 @@ def _load_rule(space: str, size: int, signed: bool = False, high: bool | None = 
 
         def run(g: Waves) -> None:
             offset, lanes = address(g, size)
-            index, ok = access.resolve(m, g, line, offset, lanes, size, False)
+            index, ok = access.resolve(m, Access(g, line, offset, lanes, size, False))
             words = gather(m.arena.views, index, size)
             if not ok.all():
                 words = [np.where(ok, w, np.uint32(0)) for w in words]
             if partial_ok:
-                _partial(m, g, address, words, ok, line)
+                _partial(m, Access(g, line, offset, lanes, size, False), address, words)
             if size < 4:
-                put_narrow(g, target, words[0], size, signed, high)
+                put_narrow(g, target, words[0], size=size, signed=signed, high=high)
                 return
             for k, w in enumerate(words):
                 g.put(target + k, w)
@@ -128,17 +126,17 @@ def _load_rule(space: str, size: int, signed: bool = False, high: bool | None = 
     )
 
 
-def _partial(m: Machine, g: Waves, address: Address, words: list[Array], ok: Bools, line: int) -> None:
+def _partial(m: Machine, a: Access, address: Address, words: list[Array]) -> None:
     """A wide buffer load that crosses the end of its range still reads the dwords within it (checked one by one)."""
-    offset, first = address(g, 4)
-    straddle = first & ~ok
+    offset, first = address(a.g, 4)
+    straddle = first & ~a.ok
     if not straddle.any():
         return
     for k in range(len(words)):
-        _, lanes = address(g, 4 * (k + 1))
+        _, lanes = address(a.g, 4 * (k + 1))
         lanes = lanes & straddle
         if lanes.any():
-            index, safe = access.resolve(m, g, line, offset + 4 * k, lanes, 4, False)
+            index, safe = access.resolve(m, Access(a.g, a.line, offset + 4 * k, lanes, 4, False))
             words[k] = np.where(safe, gather(m.arena.views, index, 4)[0], words[k])
 
 
@@ -157,7 +155,7 @@ def _store_rule(space: str, size: int, high: bool = False) -> Rule:
 
         def run(g: Waves) -> None:
             offset, lanes = address(g, size)
-            index, ok = access.resolve(m, g, line, offset, lanes, size, True)
+            index, ok = access.resolve(m, Access(g, line, offset, lanes, size, True))
             values = [g.vu[data + k][ok] for k in range(words)]
             if high:
                 values = [values[0] >> np.uint32(16)]
@@ -207,7 +205,7 @@ def _scratch(size: int, store: bool) -> Rule:
             bad = g.exec_mask & ~ok
             if bad.any():
                 text = f"scratch access of {size} bytes past its {m.scratch_bytes} bytes a lane"
-                m.report(g, Fault.OUT_OF_BOUNDS, line, bad, "scratch", text)
+                m.report(g, Fault.OUT_OF_BOUNDS, line, bad, subject="scratch", message=text)
             m.tally.bytes[f"scratch {'store' if store else 'load'} b{8 * size}"] += int(np.count_nonzero(ok)) * size
             waves, lanes = np.nonzero(ok)
             word = local[ok] >> 2
@@ -251,7 +249,9 @@ def _scalar_load(words: int, from_buffer: bool) -> Rule:
             if scalar:
                 offset = offset + scalar(g)
             # Scalar loads ignore EXEC: lane 0 stands for the wave.
-            index, ok = access.resolve(m, g, line, offset[:, None], np.ones((g.count, 1), np.bool_), 4 * words, False)
+            index, ok = access.resolve(
+                m, Access(g, line, offset[:, None], np.ones((g.count, 1), np.bool_), 4 * words, False)
+            )
             for k, w in enumerate(gather(m.arena.views, index, 4 * words)):
                 g.su[target + k][...] = np.where(ok, w, np.uint32(0))[:, 0]
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ireebench.isa.assembly import AssemblyFile
 from ireebench.isa.emulate.arena import Arena, Buffer
 from ireebench.isa.emulate.errors import ExecutionLimit, Unsupported
-from ireebench.isa.emulate.host import CopyCommand, DispatchCommand, FillCommand, OutputView, Schedule, Slice
+from ireebench.isa.emulate.host import CopyCommand, DispatchCommand, FillCommand, OutputView, Schedule
 from ireebench.isa.emulate.launch import KERNARG_LIMIT, Binding, Dispatch, Options, find_kernel, run_dispatch
 from ireebench.isa.emulate.report import Counts, Fault, Report
 from ireebench.outcome import Failure, Stage, Status
@@ -73,13 +73,13 @@ def emulate_schedule(
     for command in schedule.commands:
         match command:
             case DispatchCommand():
-                kernel, target = find_kernel(files, command.kernel)
+                code = find_kernel(files, command.kernel)
                 bindings = tuple(
                     Binding(buffers[s.buffer], s.offset, s.length, f"{buffers[s.buffer].name} (binding {n})")
                     for n, s in enumerate(command.bindings)
                 )
                 launch = Dispatch(command.kernel, command.workgroups, bindings, command.constants)
-                result = run_dispatch(kernel, target, arena, kernargs, launch, options)
+                result = run_dispatch(code, (arena, kernargs), launch, options)
                 reports += result.reports
                 counts.append(result.counts)
             case FillCommand():
@@ -152,16 +152,16 @@ def emulate_rows(
     schedule: Schedule,
     files: Sequence[AssemblyFile],
     inputs: Sequence[Array],
-    total: int,
-    wanted: int,
+    rows: tuple[int, int],
     options: Options | None = None,
 ) -> EmulationResult:
-    """As `emulate_schedule`, for the first `wanted` of `total` rows: the inputs that have rows hold only those.
+    """As `emulate_schedule`, for some of the rows: `rows` is (wanted, total), the inputs that have rows hold only the first.
 
     Which workgroups compute which rows is written down nowhere. Every workgroup is started, and one that reads a row that
     was not given is left out. A workgroup that needs neighbours too (several rows each) finds copies of the given rows:
     their number is doubled until all rows that were asked for are stored.
     """
+    wanted, total = rows
     options = replace(options or Options(), sanitize=True, partial=True)
     given = wanted
     while True:
@@ -192,6 +192,7 @@ def emulate_program(
     files: Sequence[AssemblyFile],
     problem: Problem,
     inputs: Sequence[Array],
+    *,
     rows: int | None = None,
     options: Options | None = None,
 ) -> EmulationResult | Failure:
@@ -202,7 +203,7 @@ def emulate_program(
     try:
         if rows is None or rows >= problem.rows:
             return emulate_schedule(schedule, files, inputs, options)
-        return emulate_rows(schedule, files, inputs, problem.rows, rows, options)
+        return emulate_rows(schedule, files, inputs, (rows, problem.rows), options)
     except Unsupported as e:
         return Failure(Status.UNAVAILABLE, f"the emulator has no {e}", Stage.COMPILED)
     except ExecutionLimit as e:

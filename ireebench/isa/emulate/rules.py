@@ -20,7 +20,7 @@ from ireebench.isa.emulate.waves import Array, Waves
 
 Run = Callable[[Waves], None]
 Getter = Callable[[Waves], Array]
-Shadow = Literal["bits", "any", "none"]
+Shadow = Literal["bits", "carry", "any", "none"]
 
 # Modifiers that steer caches or scheduling and change no value.
 HARMLESS = frozenset(("glc", "slc", "dlc", "sc0", "sc1", "nt", "scc", "th", "scope", "nv"))
@@ -113,7 +113,8 @@ class Rule:
     """What an instruction does.
 
     `section` cites AMD's document. `group` is the class that counts use. `outputs` is how many leading operands are
-    written. `shadow` says how undefined bits travel: bit by bit, any taints all, or not at all (the rule does it).
+    written. `shadow` says how undefined bits travel: bit by bit, upwards
+    as carries do, any taints all, or not at all (the rule does it).
     `reads_output`: the old value of the destination is an input. `sinks`: operands whose undefined bits are a fault.
     `implicit_reads` and `implicit_writes` are scalar slots that the text does not show.
     """
@@ -143,6 +144,7 @@ class Step:
     sinks: frozenset[int]
     shadow: Shadow
     touched: frozenset[int]
+    inputs: tuple[tuple[int, ...], ...] = ()  # registers of each source, lowest word first
 
 
 def registers(operands: list[Operand]) -> frozenset[int]:
@@ -281,6 +283,7 @@ def elementwise(
     types: str,
     section: str,
     group: str = "vector int",
+    *,
     shadow: Shadow = "any",
     accumulate: bool = False,
     keep_high: bool = False,

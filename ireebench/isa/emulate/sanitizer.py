@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ireebench.isa.assembly import Instruction
 from ireebench.isa.emulate.machine import Machine, refresh_hot
 from ireebench.isa.emulate.operands import SCC, SGPR_ID, VCC
 from ireebench.isa.emulate.report import Fault
@@ -94,11 +95,12 @@ def _check_flight(m: Machine, g: Waves, step: Step) -> None:
         register = min(early)
         verb = "used" if early & step.reads else "overwritten"
         counter = {"vm": "vmcnt", "vs": "vscnt", "lgkm": "lgkmcnt"}[p.counter]
-        m.report(
-            g, Fault.MISSING_WAIT, step.line, g.exec_mask if g.exec_mask.any() else np.ones_like(g.exec_mask),
-            f"{p.line}",
-            f"{register_name(register)} is {verb} by {step.mnemonic} before a wait on {counter} for {p.mnemonic} of line {p.line}",
-        )  # fmt: skip
+        lanes = g.exec_mask if g.exec_mask.any() else np.ones_like(g.exec_mask)
+        message = (
+            f"{register_name(register)} is {verb} by {step.mnemonic} before a wait on {counter}"
+            f" for {p.mnemonic} of line {p.line}"
+        )
+        m.report(g, Fault.MISSING_WAIT, step.line, lanes, subject=f"{p.line}", message=message)
 
 
 def _lanes_of(g: Waves, register: int) -> Bools:
@@ -120,17 +122,17 @@ def _report_use(m: Machine, g: Waves, step: Step, registers: list[int]) -> None:
             bad = _lanes_of(g, r)
         if bad.any():
             name = register_name(r)
-            m.report(
-                g, Fault.UNINITIALISED, step.line, bad, name, f"{step.mnemonic} uses {name}, which was never written"
-            )
+            message = f"{step.mnemonic} uses {name}, which was never written"
+            m.report(g, Fault.UNINITIALISED, step.line, bad, subject=name, message=message)
 
 
-def branch_on(m: Machine, g: Waves, line: int, mnemonic: str, register: int) -> None:
+def branch_on(m: Machine, g: Waves, branch: Instruction, register: int) -> None:
     """Reports a branch whose condition is undefined."""
     if _is_poisoned(g, register) and (g.poison_s[register - SGPR_ID] != 0).any():
         bad = g.poison_s[register - SGPR_ID] != 0
         name = register_name(register)
-        m.report(g, Fault.UNINITIALISED, line, bad, name, f"{mnemonic} depends on {name}, which was never written")
+        message = f"{branch.mnemonic} depends on {name}, which was never written"
+        m.report(g, Fault.UNINITIALISED, branch.line, bad, subject=name, message=message)
 
 
 def _clean(g: Waves, writes: frozenset[int]) -> None:
@@ -165,8 +167,12 @@ def _propagate(g: Waves, step: Step, sources: list[int]) -> None:
         tainted = np.zeros_like(g.exec_mask)
         for r in sources:
             tainted = tainted | _lanes_of(g, r)
+        carried = _carried(g, step) if step.shadow == "carry" else None
         step.run(g)
         spread = _everything(g, step, tainted)
+        if carried is not None:
+            for k, r in enumerate(sorted(w for w in step.writes if w < SGPR_ID)):
+                spread[r] = (carried >> np.uint64(32 * k)).astype(np.uint32)
     for r, bits in spread.items():
         if r >= SGPR_ID:
             _set_scalar(g, r - SGPR_ID, bits)
@@ -177,6 +183,20 @@ def _propagate(g: Waves, step: Step, sources: list[int]) -> None:
             g.poison_v[r] = new
         else:
             g.poison_v.pop(r, None)
+
+
+def _carried(g: Waves, step: Step) -> Array:
+    """Sums and products: an undefined bit reaches the bits of its own place and above, as uint64 [wave, lane]."""
+    spread: Array = np.zeros(g.exec_mask.shape, np.uint64)
+    for words in step.inputs:
+        poison: Array = np.zeros((1, 1), np.uint64)
+        for k, r in enumerate(words[:2]):
+            if _is_poisoned(g, r):
+                bits = g.poison_s[r - SGPR_ID][:, None] if r >= SGPR_ID else g.poison_v[r]
+                poison = poison | (bits.astype(np.uint64) << np.uint64(32 * k))
+        lowest = poison & (~poison + np.uint64(1))
+        spread = spread | np.where(poison == 0, np.uint64(0), ~(lowest - np.uint64(1)))
+    return spread
 
 
 def _set_scalar(g: Waves, slot: int, bits: Array) -> None:

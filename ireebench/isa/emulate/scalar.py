@@ -198,7 +198,7 @@ def _extract(bits: int) -> Function:
         kept = np.maximum(width, np.uint32(1))
         up, down = np.uint32(bits) - offset - kept, np.uint32(bits) - kept
         field = (a << up.astype(a.dtype)) >> down.astype(a.dtype)
-        return np.where(width == 0, kind(0), field)
+        return np.asarray(np.where(width == 0, kind(0), field))
 
     return fn
 
@@ -410,7 +410,7 @@ RULES: Mapping[str, Rule] = {
     "s_mul_hi_u32": _simple(_high(np.uint64), "u32: u32 u32"),
     "s_mul_hi_i32": _simple(_high(np.int64), "u32: i32 i32"),
     "s_absdiff_i32": _simple(lambda a, b: np.abs(a.astype(np.int64) - b).astype(np.uint32), "u32: i32 i32", "nonzero"),
-    "s_abs_i32": _simple(lambda a: np.abs(a), "i32: i32", "nonzero", SOP1),
+    "s_abs_i32": _simple(np.abs, "i32: i32", "nonzero", SOP1),
     "s_sext_i32_i8": _simple(lambda a: a.astype(np.uint8).view(np.int8).astype(np.int32), "i32: u32", section=SOP1),
     "s_sext_i32_i16": _simple(lambda a: a.astype(np.uint16).view(np.int16).astype(np.int32), "i32: u32", section=SOP1),
     "s_min_u32": _simple(_chosen(np.less), "u32: u32 u32", "second"),

@@ -279,6 +279,36 @@ def _bits(fn: Function, types: str, section: str) -> Rule:
     return elementwise(fn, types, section, shadow="bits")
 
 
+def _sum(fn: Function, types: str, section: str) -> Rule:
+    """Sums and products: integer clamp saturates (v_add_u32 ... clamp), undefined bits travel upwards."""
+    plain = elementwise(fn, types, section, shadow="carry")
+
+    def build(d: Decode) -> Run:
+        if not d.flag("clamp"):
+            return plain.build(d)
+        limits = _SATURATING.get(d.name)
+        if limits is None:
+            raise d.unsupported("clamp")
+        kind, low, high = limits
+        a, b = (source(d, o, kind) for o in d.operands[1:3])
+        store = result(d, d.operands[0], kind)
+
+        def run(g: Waves) -> None:
+            total = fn(a(g).astype(np.int64), b(g).astype(np.int64))
+            store(g, np.clip(total, low, high).astype(np.uint32 if kind == "u32" else np.int32))
+
+        return run
+
+    return Rule(section, "vector int", build, shadow="carry")
+
+
+_U32_RANGE, _I32_RANGE = ("u32", 0, 2**32 - 1), ("i32", -(2**31), 2**31 - 1)
+_SATURATING: Mapping[str, tuple[str, int, int]] = {
+    "v_add_u32": _U32_RANGE, "v_sub_u32": _U32_RANGE, "v_subrev_u32": _U32_RANGE, "v_add_i32": _I32_RANGE,
+    "v_sub_i32": _I32_RANGE,
+}  # fmt: skip
+
+
 def _lshl_add64(a: Array, b: Array, c: Array) -> Array:
     return np.asarray((a << (_wide(b) & np.uint64(7))) + c)
 
@@ -320,7 +350,7 @@ RULES: Mapping[str, Rule] = {
     "v_lshl_or_b32": _bits(lambda a, b, c: (a << (b & _5)) | c, _UUU, VOP3),
     "v_lshl_add_u32": elementwise(lambda a, b, c: (a << (b & _5)) + c, _UUU, VOP3),
     "v_add_lshl_u32": elementwise(lambda a, b, c: (a + b) << (c & _5), _UUU, VOP3),
-    "v_lshl_add_u64": elementwise(_lshl_add64, "u64: u64 u32 u64", VOP3),
+    "v_lshl_add_u64": _sum(_lshl_add64, "u64: u64 u32 u64", VOP3),
     "v_bfi_b32": _bits(lambda a, b, c: (a & b) | (~a & c), _UUU, VOP3),
     "v_bfe_u32": _bits(bit_field, _UUU, VOP3),
     "v_bfe_i32": elementwise(signed_bit_field, _UUU, VOP3),
@@ -338,12 +368,12 @@ RULES: Mapping[str, Rule] = {
     "v_lshlrev_b64": _bits(lambda a, b: b << (_wide(a) & _6), "u64: u32 u64", VOP3),
     "v_lshrrev_b64": _bits(lambda a, b: b >> (_wide(a) & _6), "u64: u32 u64", VOP3),
     "v_ashrrev_i64": _bits(lambda a, b: b >> (_swide(a) & np.int64(63)), "i64: u32 i64", VOP3),
-    "v_add_u32": elementwise(np.add, _UU, VOP2),
-    "v_sub_u32": elementwise(np.subtract, _UU, VOP2),
-    "v_subrev_u32": elementwise(_swap(np.subtract), _UU, VOP2),
-    "v_add_i32": elementwise(np.add, _UU, VOP3),
-    "v_sub_i32": elementwise(np.subtract, _UU, VOP3),
-    "v_add3_u32": elementwise(lambda a, b, c: a + b + c, _UUU, VOP3),
+    "v_add_u32": _sum(np.add, _UU, VOP2),
+    "v_sub_u32": _sum(np.subtract, _UU, VOP2),
+    "v_subrev_u32": _sum(_swap(np.subtract), _UU, VOP2),
+    "v_add_i32": _sum(np.add, _UU, VOP3),
+    "v_sub_i32": _sum(np.subtract, _UU, VOP3),
+    "v_add3_u32": _sum(lambda a, b, c: a + b + c, _UUU, VOP3),
     "v_add_u16": elementwise(np.add, _HH, VOP2),
     "v_sub_u16": elementwise(np.subtract, _HH, VOP2),
     "v_subrev_u16": elementwise(_swap(np.subtract), _HH, VOP2),
@@ -355,20 +385,20 @@ RULES: Mapping[str, Rule] = {
     "v_addc_co_u32": Rule(VOP2, "vector int", _carry(_add_carry, True), outputs=2),
     "v_subb_co_u32": Rule(VOP2, "vector int", _carry(_sub_borrow, True), outputs=2),
     "v_subbrev_co_u32": Rule(VOP2, "vector int", _carry(lambda a, b, c: _sub_borrow(b, a, c), True), outputs=2),
-    "v_mul_lo_u32": elementwise(np.multiply, _UU, VOP3),
+    "v_mul_lo_u32": _sum(np.multiply, _UU, VOP3),
     "v_mul_hi_u32": elementwise(_mul_high, _UU, VOP3),
     "v_mul_hi_i32": elementwise(_mul_high_signed, "u32: i32 i32", VOP3),
     "v_mul_lo_u16": elementwise(np.multiply, _HH, VOP2),
-    "v_mul_u32_u24": elementwise(lambda a, b: (a & _M24) * (b & _M24), _UU, VOP2),
+    "v_mul_u32_u24": _sum(lambda a, b: (a & _M24) * (b & _M24), _UU, VOP2),
     "v_mul_i32_i24": elementwise(lambda a, b: _signed24(a) * _signed24(b), "i32: u32 u32", VOP2),
     "v_mul_hi_u32_u24": elementwise(lambda a, b: _mul_high(a & _M24, b & _M24), _UU, VOP2),
-    "v_mad_u32_u24": elementwise(lambda a, b, c: (a & _M24) * (b & _M24) + c, _UUU, VOP3),
+    "v_mad_u32_u24": _sum(lambda a, b, c: (a & _M24) * (b & _M24) + c, _UUU, VOP3),
     "v_mad_i32_i24": elementwise(lambda a, b, c: _signed24(a) * _signed24(b) + _arith(c), "i32: u32 u32 u32", VOP3),
     "v_mad_u16": elementwise(lambda a, b, c: a * b + c, "u16: u16 u16 u16", VOP3, keep_high=True),
     "v_mad_legacy_u16": elementwise(lambda a, b, c: a * b + c, "u16: u16 u16 u16", VOP3),
     "v_mad_u32_u16": elementwise(lambda a, b, c: a.astype(np.uint32) * b + c, "u32: u16 u16 u32", VOP3),
-    "v_mad_u64_u32": Rule(VOP3, "vector int", _mad64(False), outputs=2),
-    "v_mad_i64_i32": Rule(VOP3, "vector int", _mad64(True), outputs=2),
+    "v_mad_u64_u32": Rule(VOP3, "vector int", _mad64(False), outputs=2, shadow="carry"),
+    "v_mad_i64_i32": Rule(VOP3, "vector int", _mad64(True), outputs=2, shadow="carry"),
     "v_min_u32": elementwise(np.minimum, _UU, VOP2),
     "v_max_u32": elementwise(np.maximum, _UU, VOP2),
     "v_min_i32": elementwise(np.minimum, _II, VOP2),
