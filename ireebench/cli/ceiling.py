@@ -100,6 +100,8 @@ def command(output: Output, device: str, sizes: str | None, timer: str, budget: 
     earlier = _earlier(path)
     if earlier is not None and (earlier.device, earlier.timer) == (table.device, table.timer):
         table = earlier.merge(table)
+    elif earlier is not None:
+        click.echo(f"this replaces the ceiling that was measured with timer {earlier.timer}", err=True)
     ceiling.save(table, path)
     click.echo(f"stored in {path}", err=True)
     output_table(output, table)
