@@ -20,7 +20,7 @@ FLAGS = frozenset(
 _LIST_OPERANDS = ("s_wait", "s_delay_alu")
 
 _MNEMONIC = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
-_LABEL = re.compile(r"""([A-Za-z_.$@?][\w.$@?]*|"[^"]*"|\d+)\s*:(?!:)""")
+_LABEL = re.compile(r"""\s*([A-Za-z_.$@?][\w.$@?]*|"[^"]*"|\d+)\s*:(?!:)""")
 _ASSIGNMENT = re.compile(r"[\w.$]+\s*=[^=]")
 _COMMENT = re.compile(r""""[^"\n]*"|;[^\n]*|//[^\n]*|/\*.*?\*/""", re.DOTALL)
 _NEEDS_CARE = re.compile(r"[\s(]|:\[|,[a-z]+:")  # a modifier, a function or an odd blank: not plain operands
@@ -31,7 +31,6 @@ _KEY_VALUE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*:")
 _FUNCTION = re.compile(r"""^\s*\.type\s+("[^"]*"|[^\s,]+)\s*,\s*[@%#]function""", re.MULTILINE)
 _KERNEL = re.compile(r"""^\s*\.amdhsa_kernel\s+(\S+)""", re.MULTILINE)
 _TARGET = re.compile(r"""^\s*\.amdgcn_target\s+"([^"]*)\"""", re.MULTILINE)
-_METADATA = re.compile(r"^[ \t]*\.amdgpu_metadata[^\n]*\n(.*?)^[ \t]*\.end_amdgpu_metadata", re.DOTALL | re.MULTILINE)
 _PROCESSOR = re.compile(r"gfx[0-9a-f]+(?:-[0-9]+)?(?:-generic)?")
 
 
@@ -40,8 +39,7 @@ def parse_assembly(text: str) -> AssemblyFile:
 
     A kernel is a function that has a descriptor or a metadata entry; a file with neither gives every function.
     """
-    metadata_text = _METADATA.search(text)
-    metadata = parse_metadata(metadata_text.group(1)) if metadata_text else Metadata()
+    metadata = _metadata(text)
     reader = _Reader(_function_names(text, metadata))
     reader.read(text)
     kernels = reader.kernels(metadata)
@@ -109,6 +107,15 @@ def _split_part(part: str, is_last: bool, operands: list[str], modifiers: list[M
             operands.append(token)
 
 
+def _metadata(text: str) -> Metadata:
+    # Two finds and no pattern: a file that opens metadata a thousand times and never closes it stays linear.
+    start = text.find(".amdgpu_metadata")
+    end = text.find(".end_amdgpu_metadata", start)
+    if start < 0 or end < 0:
+        return Metadata()
+    return parse_metadata(text[start + len(".amdgpu_metadata") : text.rfind("\n", start, end) + 1])
+
+
 def _function_names(text: str, metadata: Metadata) -> frozenset[str]:
     names = {n.strip('"') for n in _FUNCTION.findall(text)} | {n.strip('"') for n in _KERNEL.findall(text)}
     return frozenset(names | set(metadata.kernels))
@@ -146,8 +153,10 @@ class _Reader:
     _skip_until: str | None = None
 
     def read(self, text: str) -> None:
-        if "/*" in text:
-            text = _COMMENT.sub(_blank_comment, text)
+        last = text.rfind("*/") + 2
+        if "/*" in text and last > 2:
+            # What follows the last end of a comment has none to look for.
+            text = _COMMENT.sub(_blank_comment, text[:last]) + text[last:]
         number = 0
         for raw in text.split("\n"):
             number += 1
@@ -171,9 +180,11 @@ class _Reader:
 
     def _statement(self, line: str, number: int) -> None:
         if ":" in line:
-            while label := _LABEL.match(line):
+            at = 0
+            while label := _LABEL.match(line, at):
                 self._label(label.group(1).strip('"'), number)
-                line = line[label.end() :].lstrip()
+                at = label.end()
+            line = line[at:].lstrip()
             if not line:
                 return
             if line[0] == ".":

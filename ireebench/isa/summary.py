@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 
 from ireebench.isa.analysis import KernelAnalysis, analyse_file
@@ -11,6 +11,7 @@ from ireebench.isa.flight import bytes_in_flight, load_waits
 from ireebench.isa.lints import lint_kernel
 from ireebench.isa.lints.base import Finding
 from ireebench.isa.parse import parse_assembly
+from ireebench.isa.where import Where
 
 Figure = int | str | tuple[str, ...] | None
 
@@ -96,6 +97,23 @@ def summary_of(kernel: KernelAnalysis, findings: tuple[Finding, ...]) -> KernelS
         loop=hot.string if hot else None,
         lints=tuple(dict.fromkeys(f.id for f in findings)),
     )
+
+
+def refusal(condition: Where, kernels: Iterable[KernelSummary]) -> str | None:
+    """Why a candidate does not pass a filter: its first kernel that fails, with the figures that the filter looks at
+    ("k: vgpr=130, vgpr_spills=4"); None when every kernel passes."""
+    for kernel in kernels:
+        figures = kernel.figures()
+        if not condition.matches(figures):
+            shown = ", ".join(f"{name}={_shown(figures[name])}" for name in sorted(condition.names))
+            return f"{kernel.name}: {shown}"
+    return None
+
+
+def _shown(figure: Figure) -> str:
+    if figure is None:
+        return "unknown"
+    return " ".join(figure) or "none" if isinstance(figure, tuple) else str(figure)
 
 
 def load_width(kernel: KernelAnalysis) -> int | None:

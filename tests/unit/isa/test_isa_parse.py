@@ -214,5 +214,11 @@ def test_any_mixture_of_assembly_is_read_without_an_error(pieces):
     parse_assembly("".join(pieces))
 
 
+def test_hostile_text_takes_linear_time():
+    # Each of these took quadratic time with a naive pattern: a megabyte would run for minutes.
+    for piece in ("/* ", "\t.amdgpu_metadata\n", "v0, [", "quad_perm:[", '"', "a:", "*/ /*"):
+        parse_assembly(piece * (1_000_000 // len(piece)))
+
+
 def test_lines_of_no_language_are_counted():
     assert parse_assembly("one\ntwo three\n\n; comment\n").unknown_lines == 2

@@ -11,7 +11,8 @@ from pathlib import Path
 from ireebench.isa.analysis import analyse_file
 from ireebench.isa.compare import compare_kernels, pair_kernels
 from ireebench.isa.parse import parse_assembly
-from ireebench.isa.summary import FIGURES, summarise
+from ireebench.isa.summary import FIGURES, refusal, summarise
+from ireebench.isa.where import parse_where
 
 DATA = Path(__file__).parents[2] / "data" / "isa"
 NAME = "argmax_dispatch_0_arg_compare_131072xbf16"
@@ -45,6 +46,14 @@ def test_figures_are_the_columns_of_filters():
     (s,) = summarise((DATA / "argmax_gfx942.s").read_text())
     assert set(s.figures()) == set(FIGURES)
     assert {"vgpr", "lds_bytes", "occupancy", "load_width_bytes", "lints", "dpp"} <= set(FIGURES)
+
+
+def test_a_candidate_is_refused_with_the_figures_of_its_first_kernel_that_fails():
+    kernels = summarise((DATA / "a36_rdna_granule.s").read_text())
+    condition = parse_where("vgpr <= 108 and not lints has spills", FIGURES)
+    assert refusal(condition, kernels) == "tile_157: lints=scratch register-capped, vgpr=157"
+    assert refusal(condition, kernels[:3]) is None
+    assert refusal(parse_where("bytes_in_flight > 0", FIGURES), kernels) == "tile_38: bytes_in_flight=unknown"
 
 
 def test_a_comparison_shows_differences_first():
