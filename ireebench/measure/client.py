@@ -27,7 +27,8 @@ BETWEEN_ITEMS_S = 300.0
 PREPARE_FACTOR = 10.0
 # Workers in a row that end without having moved the job on: then the rest of the job is given up.
 MOST_FRUITLESS_STARTS = 2
-_POLL_S = 0.02
+# Each look at the journal takes a little of the machine that is being measured.
+_POLL_S = 0.05
 
 OnEvent = Callable[[Event], None]
 

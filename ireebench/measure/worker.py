@@ -346,8 +346,9 @@ def _no_collector() -> Iterator[None]:
 
 
 def _one_line(error: BaseException) -> str:
+    """An error's first line, without the VM's trail ("; while invoking ...")."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__
+    return lines[0].partition("; while ")[0] if lines else type(error).__name__
 
 
 def _lock(folder: Path) -> IO[bytes]:

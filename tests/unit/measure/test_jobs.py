@@ -193,6 +193,8 @@ def test_a_function_of_other_shapes_is_run_failed_not_a_crash(
     assert failure is not None
     assert failure.status == Status.RUN_FAILED
     assert "shape" in failure.reason
+    assert failure.reason.endswith("(while checking it)")
+    assert "invoking" not in failure.reason.partition(": ")[2]
 
 
 @pytest.mark.parametrize("device", ["cuda://0", "hip://0"])
