@@ -62,6 +62,8 @@ def command(
     from ireebench.space.config import Config
 
     isa.check_target(target)
+    if condition is not None and (pair is not None or dpp_shuffle):
+        raise UsageError(f"--where filters kernels; leave it out with {'--compare' if pair else '--dpp-shuffle'}")
     if pair is not None:
         if inputs:
             raise UsageError(f"--compare takes two files and nothing else; leave out {' '.join(inputs)}")
@@ -75,6 +77,8 @@ def command(
     config = Config.parse(config_text) if config_text is not None else None
     problems = _problems([i for i in inputs if not _is_path(i)], op, suite, padded)
     if dpp_shuffle:
+        if any(map(_is_path, inputs)):
+            raise UsageError("--dpp-shuffle compiles problems; leave out the files")
         _print_twins(problems, target or "gfx942", config, output)
         return
     inspections = [_inspect_path(Path(i), target) for i in inputs if _is_path(i)]
