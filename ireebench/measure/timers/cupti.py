@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 from ireebench.measure import cuda_driver
 from ireebench.measure.runnable import Runnable
 from ireebench.measure.timers.base import Invocation, KernelRecord
+from ireebench.measure.timers.cadence import paced
 from ireebench.measure.timers.cupti_records import (
     AttributionError,
     Signature,
@@ -114,7 +115,7 @@ class CuptiTimer:
                 self._cupti.activity_disable(kind)
 
     def sample(self, runnable: Runnable, copies: list[int]) -> list[Invocation]:
-        """Launches once per entry of `copies` (launch, sync, in order) and returns one Invocation each, in order.
+        """Launches once per entry of `copies` (launch, sync, at the common cadence); one Invocation each, in order.
 
         Raises RuntimeError when records cannot be attributed, or differ from what this runnable ran before.
         """
@@ -122,12 +123,11 @@ class CuptiTimer:
             raise RuntimeError("timer cupti: sample() outside of a session")
         if not copies:
             return []
-        now = self._cupti.get_timestamp
         begins_ns = []
         self._drain()
         with self._recording():
-            for copy in copies:
-                begins_ns.append(now())
+            for copy, begin_ns in paced(copies, self._cupti.get_timestamp):
+                begins_ns.append(begin_ns)
                 runnable.launch(copy)
                 runnable.sync()
             invocations = self._collect(begins_ns)

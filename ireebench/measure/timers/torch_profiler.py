@@ -14,10 +14,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
+from time import perf_counter_ns
 from typing import Any
 
 from ireebench.measure.runnable import Runnable
 from ireebench.measure.timers.base import Invocation, KernelRecord
+from ireebench.measure.timers.cadence import paced
 from ireebench.measure.timers.cupti_records import in_equal_shares, readable_name, to_invocation
 from ireebench.measure.timers.profiler_lock import exclusive
 
@@ -48,7 +50,7 @@ class TorchProfilerTimer:
             yield
 
     def sample(self, runnable: Runnable, copies: list[int]) -> list[Invocation]:
-        """Launches once per entry of `copies` (launch, sync, in order) and returns one Invocation each, in order.
+        """Launches once per entry of `copies` (launch, sync, at the common cadence); one Invocation each, in order.
 
         Records are attributed in order, in equal shares. Raises RuntimeError when they do not add up.
         """
@@ -57,7 +59,7 @@ class TorchProfilerTimer:
         torch = importlib.import_module("torch")
         activity = torch.profiler.ProfilerActivity.CUDA  # ROCm's builds use the same name
         with torch.profiler.profile(activities=[activity]) as profile:
-            for copy in copies:
+            for copy, _ in paced(copies, perf_counter_ns):
                 runnable.launch(copy)
                 runnable.sync()
             torch.cuda.synchronize()
