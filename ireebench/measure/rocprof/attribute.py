@@ -8,6 +8,7 @@ worker launched, or the whole group is refused: a sample is never taken from a s
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,12 +17,12 @@ import numpy.typing as npt
 from ireebench.measure.invocation_log import InvocationLog, Segment
 from ireebench.measure.job import CachePolicy
 from ireebench.measure.result import KernelSamples, RunResult
+from ireebench.measure.rocprof import untold
 from ireebench.measure.rocprof.dispatches import Dispatches, is_helper, kernel_name, times_dropped
 from ireebench.measure.rocprof.sequences import streams
 from ireebench.outcome import Failure, Stage, Status
 
 Rows = npt.NDArray[np.int64]
-_LONGEST = 64  # kernels of one invocation that are found without being told
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,26 +42,24 @@ def attribute(d: Dispatches, log: InvocationLog, timer: str, process: int) -> At
     helper = np.array([is_helper(n) and n not in known for n in d.names], bool)[d.name] if len(d) else np.zeros(0, bool)
     _count(foreign, "runtime helper (fill, copy)", helper)
     d = d.take(~helper)
-    runs: dict[str, tuple[RunResult, ...]] = {}
+    placed: dict[int, Rows] = {}
     failures: dict[str, Failure] = {}
-    used = np.zeros(len(d), bool)
-    told = [s for s in log.segments if s.kernels]
-    untold = [s for s in log.segments if not s.kernels]
-    for group in _groups(told):
-        found = _match(d, group, log.interrupted)
+    for group in _groups(log.segments):
+        segments = [log.segments[i] for i in group]
+        found = _match(d, segments, log.interrupted)
         if isinstance(found, str):
-            failures.update({s.entry: _refused(found) for s in group})
-            continue
-        used[found] = True
-        runs.update(_cut(d, found, group, timer, process))
-    if untold:
-        free = np.array([n not in known for n in d.names], bool)[d.name] if len(d) else np.zeros(0, bool)
-        found_at = _find_untold(d, np.flatnonzero(free), untold)
-        if isinstance(found_at, str):
-            failures.update({s.entry: _refused(found_at) for s in untold})
+            failures.update({s.entry: _refused(found) for s in segments})
         else:
-            used[found_at] = True
-            runs.update(_cut(d, found_at, untold, timer, process))
+            lengths = [s.count * len(s.kernels) for s in segments]
+            placed.update(zip(group, np.split(found, np.cumsum(lengths)[:-1]), strict=True))
+    free = np.array([n not in known for n in d.names], bool)[d.name] if len(d) else np.zeros(0, bool)
+    rest = untold.place(d, np.flatnonzero(free), log.segments, placed)
+    failures |= {entry: _refused(reason) for entry, reason in rest.refused.items()}
+    placed |= rest.rows
+    used = np.zeros(len(d), bool)
+    for rows in placed.values():
+        used[rows] = True
+    runs = _cut(d, log.segments, placed, timer, process)
     _count(foreign, "foreign kernel", ~used)
     total = tuple(sorted(foreign.items()))
     return Attributed({e: tuple(_with_foreign(r, total) for r in rs) for e, rs in runs.items()}, failures, total)
@@ -91,8 +90,8 @@ def _own_process(d: Dispatches, pid: int, foreign: Counter[str]) -> Dispatches:
     return d.take(own)
 
 
-def _groups(segments: list[Segment]) -> list[list[Segment]]:
-    """Segments of entries that share a symbol, directly or through others, in launch order."""
+def _groups(segments: Sequence[Segment]) -> list[list[int]]:
+    """Positions of segments whose entries share a symbol, directly or through others, in launch order."""
     parent: dict[str, str] = {}
 
     def root(name: str) -> str:
@@ -103,9 +102,10 @@ def _groups(segments: list[Segment]) -> list[list[Segment]]:
     for s in segments:
         for k in s.kernels:
             parent[root(kernel_name(k))] = root(kernel_name(s.kernels[0]))
-    groups: dict[str, list[Segment]] = {}
-    for s in segments:
-        groups.setdefault(root(kernel_name(s.kernels[0])), []).append(s)
+    groups: dict[str, list[int]] = {}
+    for i, s in enumerate(segments):
+        if s.kernels:
+            groups.setdefault(root(kernel_name(s.kernels[0])), []).append(i)
     return list(groups.values())
 
 
@@ -162,52 +162,16 @@ def _mismatch(
     return f"dispatches of {symbols[0]} are not in the order in which they were launched; profile again"
 
 
-def _find_untold(d: Dispatches, rows: Rows, segments: list[Segment]) -> Rows | str:
-    """The dispatches of an entry whose kernels nobody knows: a run that repeats as often as it was launched."""
-    entries = sorted({s.entry for s in segments})
-    if len(entries) > 1:
-        return (
-            f"kernels of {', '.join(entries)} are not known in advance and cannot be told apart in one trace; "
-            "measure each in a run of its own"
-        )
-    times = sum(s.count for s in segments)
-    found: list[Rows] = []
-    for stream in streams(d.take(rows)):
-        stream_rows = rows[stream]
-        names = d.name[stream_rows]
-        for period in range(1, min(_LONGEST, len(names) // times) + 1):
-            starts = _periodic(names, period, period * times)
-            if starts:
-                found += [stream_rows[a : a + period * times] for a in starts]
-                break
-    if len(found) == 1:
-        return found[0]
-    many = "several sequences repeat" if found else "no sequence of kernels repeats"
-    return f"{many} {times} times in the trace, so the kernels of {entries[0]} cannot be told"
-
-
-def _periodic(names: Rows, period: int, length: int) -> list[int]:
-    """Where runs of exactly `length` begin in which each name equals the one `period` before it."""
-    same = np.concatenate(([False], names[period:] == names[:-period], [False]))
-    begins = np.flatnonzero(~same[:-1] & same[1:])
-    ends = np.flatnonzero(same[:-1] & ~same[1:])
-    if period == length:
-        return [0] if len(names) == length else []
-    return [int(b) for b, e in zip(begins, ends, strict=True) if e - b + period == length]
-
-
-def _cut(d: Dispatches, rows: Rows, group: list[Segment], timer: str, process: int) -> dict[str, tuple[RunResult, ...]]:
-    """Samples of each entry and cache policy from the group's rows, which are exactly its launches in order."""
-    per = len(rows) // sum(s.count for s in group) if not group[0].kernels else 0
+def _cut(
+    d: Dispatches, segments: Sequence[Segment], placed: dict[int, Rows], timer: str, process: int
+) -> dict[str, tuple[RunResult, ...]]:
+    """Samples of each entry and cache policy from the timed segments that have rows."""
     invalid = times_dropped(d)
     timed: dict[tuple[str, CachePolicy], list[tuple[int, Rows]]] = {}
-    at = 0
-    for s in group:
-        length = len(s.kernels) or per
-        chunks = rows[at : at + s.count * length].reshape(s.count, length)
-        at += s.count * length
+    for i in sorted(placed):
+        s = segments[i]
         if s.phase == "round":
-            timed.setdefault((s.entry, s.cache), []).append((s.round, chunks))
+            timed.setdefault((s.entry, s.cache), []).append((s.round, placed[i].reshape(s.count, -1)))
     runs: dict[str, tuple[RunResult, ...]] = {}
     for (entry, cache), parts in timed.items():
         chunks = np.concatenate([c for _, c in parts])

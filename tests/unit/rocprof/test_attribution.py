@@ -207,7 +207,75 @@ def test_kernels_that_nobody_knows_are_found_by_how_often_they_repeat(formats: M
 def test_two_entries_of_unknown_kernels_in_one_trace_are_refused(formats: ModuleType, tmp_path: Path) -> None:
     formats.write("G2", tmp_path, PID, Run(formats).play(LOG).rows)
     blind = log_of(Segment("p", "round", 3), Segment("q", "round", 3))
-    assert "measure each in a run of its own" in collect(tmp_path, [blind]).failures["p"].reason
+    assert "measure it by itself" in collect(tmp_path, [blind]).failures["p"].reason
+
+
+P, Q = ("void at::reduce<2, f>(x)", "void at::reduce_final(x)"), ("hipcub::DeviceReduce<int, 4>",)
+
+
+def baselines_log(told: bool) -> InvocationLog:
+    """Two baselines among candidates: each has one turn between candidates, and one beside the other."""
+
+    def seg(entry: str, phase: Any, count: int, number: int = 0) -> Segment:
+        kernels = {"a": ONE, "p": P, "q": Q, "b": TWO}[entry]
+        return Segment(entry, phase, count, kernels if told or entry in "ab" else (), number)
+
+    return log_of(
+        *(seg(e, "check", 2) for e in "apqb"),
+        *(seg("q", "warmup", 3), seg("q", "round", 4), seg("a", "warmup", 2), seg("a", "round", 4)),
+        *(seg("p", "warmup", 3), seg("p", "round", 4), seg("b", "round", 4)),
+        *(seg("p", "warmup", 1, 1), seg("p", "round", 4, 1), seg("q", "warmup", 1, 1), seg("q", "round", 4, 1)),
+        *(seg("a", "round", 4, 1), seg("b", "round", 4, 1)),
+        *(seg("q", "round", 4, 2), seg("p", "round", 4, 2), seg("p", "check", 1), seg("a", "check", 1)),
+    )
+
+
+def baselines_run(formats: ModuleType) -> Run:
+    """The same, with kernels that fill inputs before each check of a baseline."""
+    run = Run(formats)
+    checks = 0
+    for s in baselines_log(True).segments:
+        if s.phase == "check" and s.entry in "pq":
+            run.play(log_of(Segment("setup", "check", 3 + checks, ("void at::normal_(x)",))), queue=1)
+            checks += 1
+        run.play(log_of(s))
+    return run
+
+
+def test_baselines_of_unknown_kernels_are_found_between_the_candidates(formats: ModuleType, tmp_path: Path) -> None:
+    run = baselines_run(formats)
+    formats.write("G2", tmp_path, PID, run.rows)
+    found = collect(tmp_path, [baselines_log(False)])
+    assert found.failures == {}
+    for entry in "abpq":
+        assert got(found, entry) == run.samples(entry)
+    assert [k.name for k in found.runs["p"][0].kernels] == list(P)
+    assert found.runs["p"][0].rounds.tolist() == [0] * 4 + [1] * 4 + [2] * 4
+
+
+@pytest.mark.parametrize("lost", [P[1], Q[0]])
+def test_a_lost_dispatch_of_a_baseline_refuses_what_was_beside_it_and_no_candidate(
+    formats: ModuleType, tmp_path: Path, lost: str
+) -> None:
+    run = baselines_run(formats)
+    at = [i for i, r in enumerate(run.rows) if r.name == lost][-3]
+    formats.write("G2", tmp_path, PID, run.rows[:at] + run.rows[at + 1 :])
+    found = collect(tmp_path, [baselines_log(False)])
+    assert got(found, "a") == run.samples("a")
+    assert got(found, "b") == run.samples("b")
+    refused = {P[1]: "p", Q[0]: "q"}[lost]
+    assert "cannot be told" in found.failures[refused].reason
+    assert refused not in found.runs
+
+
+def test_a_foreign_kernel_among_a_baselines_refuses_it(formats: ModuleType, tmp_path: Path) -> None:
+    run = baselines_run(formats)
+    at = next(i for i, r in enumerate(run.rows) if r.name == Q[0] and i > 30)
+    stranger = formats.Planted("void stranger()", run.rows[at].end + 10, run.rows[at].end + 60)
+    formats.write("G2", tmp_path, PID, [*run.rows, stranger])
+    found = collect(tmp_path, [baselines_log(False)])
+    assert "q" in found.failures
+    assert got(found, "a") == run.samples("a")
 
 
 def test_workers_that_followed_each_other_are_joined_and_a_lost_trace_refuses(
