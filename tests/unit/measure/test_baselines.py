@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -61,16 +62,21 @@ def test_poisoned_numpy_outputs_do_not_pass_the_check() -> None:
     assert not op.check(problem, inputs, runnable.outputs()).ok
 
 
-def test_numpy_computes_a_gemv_in_float32() -> None:
-    problem = Problem("g", "gemv", (1, 24, 16), "f16", None, "f32", "nk")
+@pytest.mark.parametrize("layout", ["nk", "kn"])
+@pytest.mark.parametrize("batch", [1, 3])
+def test_numpy_computes_a_gemv_in_float32(batch: int, layout: Literal["nk", "kn"]) -> None:
+    problem = Problem("g", "gemv", (batch, 24, 16), "f16", None, "f32", layout)
     op = op_of(problem)
     inputs = op.make_inputs(problem, 0)
     runnable = table.load("numpy").prepare(problem, inputs, 1, "local-task")
     runnable.launch(0)
     (out,) = runnable.outputs()
     weights, activations = (a.astype(np.float64) for a in inputs)
-    expected = np.array([sum(w * x for w, x in zip(row, activations.reshape(-1), strict=True)) for row in weights])
-    assert np.allclose(out.reshape(-1), expected, rtol=1e-5, atol=1e-5)
+    rows = weights if layout == "nk" else weights.T
+    expected = [
+        [sum(w * x for w, x in zip(row, vector, strict=True)) for row in rows] for vector in activations.reshape(-1, 16)
+    ]
+    assert np.allclose(out.reshape(batch, 24), expected, rtol=1e-5, atol=1e-5)
     assert op.check(problem, inputs, (out,)).ok
 
 
