@@ -17,7 +17,8 @@ def exclusive(name: str) -> Iterator[None]:
         raise RuntimeError(f"timer {name}: another profiler is active in this process; only one can be")
     try:
         torch = sys.modules.get("torch")
-        if torch is not None and torch.autograd._profiler_enabled():
+        active = getattr(getattr(torch, "autograd", None), "_profiler_enabled", None)
+        if active is not None and active():
             raise RuntimeError(f"timer {name}: torch.profiler is active in this process; only one profiler can be")
         yield
     finally:
