@@ -21,7 +21,7 @@ from ireebench.problems.select import Selection
 
 EXAMPLES = options.examples(
     "ireebench bundle create argmax --suite published --target cuda --baselines torch,cub -o h200-bundle",
-    "python3 h200-bundle/run.py --device cuda://0        # on the GPU machine; or: ireebench bundle run h200-bundle",
+    "python3 h200-bundle/run.py --devices cuda://0       # on the GPU machine; or: ireebench bundle run h200-bundle",
     "ireebench bundle import h200-bundle h200-bundle/results/results-0.zip --db h200.db",
 )
 

@@ -11,13 +11,14 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ireebench.measure.campaign import Campaign, Progress, run_campaign
+from ireebench.measure.campaign import Campaign, Progress, run_on_devices
 from ireebench.measure.client import run_job
 from ireebench.measure.device import describe
 from ireebench.measure.job import Entry, Group, Job
@@ -94,15 +95,23 @@ def placed(campaign: Campaign, folder: Path, problems: frozenset[str] | None) ->
     return replace(campaign, groups=tuple(groups))
 
 
-def run_bundle(campaign: Campaign, work: Path, out: Path) -> list[Path]:
-    """Runs a placed campaign; returns the result files. What was measured is written even when it is interrupted."""
+def run_bundle(campaign: Campaign, devices: Sequence[str], out: Path, time_limit_s: float | None) -> list[Path]:
+    """Runs a placed campaign; returns the result files. What was measured is written even when it is interrupted.
+
+    After `time_limit_s` the running process is given up and what is done is kept.
+    """
     info = describe(campaign.device)
+    deadline = None if time_limit_s is None else time.monotonic() + time_limit_s
     campaign = replace(campaign, timer=resolve(campaign.timer, campaign.device))
     environment = {"device": asdict(info), "versions": _versions(), "timer": campaign.timer}
     total = sum(len(g.entries) for g in campaign.groups)
     done = 0
     with ResultsWriter(out, environment) as writer:
-        for result in run_campaign(campaign, work, _run_job, Progress({})):
+        results = run_on_devices(campaign, devices, out / "work", _run_job, Progress({}))
+        for result in results:
+            if deadline is not None and time.monotonic() > deadline:
+                print("time limit: what is done is kept", file=sys.stderr)  # noqa: T201
+                break
             writer.add(result)
             done += 1
             if done % 25 == 0 or result.failure is not None:
@@ -127,7 +136,8 @@ def _run_job(job: Job, folder: Path) -> Iterator[EntryResult]:
 def main(folder: Path, arguments: list[str]) -> int:
     """The command line of `run.py`. Exit codes: 0 good, 1 a damaged bundle or no device."""
     parser = argparse.ArgumentParser(description="Measure this bundle on this machine.")
-    parser.add_argument("--device", help="IREE device URI (default: the bundle's)")
+    parser.add_argument("--devices", help="comma list of device URIs that share the problems")
+    parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="stop then and keep what is done")
     parser.add_argument("--timer", help="timer (default: the bundle's)")
     parser.add_argument("--processes", type=int, help="final processes (default: the bundle's)")
     parser.add_argument("--problems", help="comma list of problem ids (default: all)")
@@ -138,9 +148,10 @@ def main(folder: Path, arguments: list[str]) -> int:
         print(f"error: {folder}: damaged bundle: {', '.join(damaged[:3])}; unpack it again", file=sys.stderr)  # noqa: T201
         return 1
     campaign = read_campaign(folder / CAMPAIGN)
-    changes = {k: v for k in ("device", "timer", "processes") if (v := getattr(options, k)) is not None}
+    devices = options.devices.split(",") if options.devices else [campaign.device]
+    changes = {k: v for k in ("timer", "processes") if (v := getattr(options, k)) is not None}
     wanted = frozenset(options.problems.split(",")) if options.problems else None
-    campaign = placed(replace(campaign, **changes), folder, wanted)
-    for path in run_bundle(campaign, options.out / "work", options.out):
+    campaign = placed(replace(campaign, device=devices[0], **changes), folder, wanted)
+    for path in run_bundle(campaign, devices, options.out, options.time_limit):
         print(path)  # noqa: T201
     return 0

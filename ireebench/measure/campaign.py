@@ -5,9 +5,12 @@ Shared by a local sweep and by a bundle on a machine with no compiler, so it imp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from queue import Queue
 
 import numpy as np
 
@@ -52,16 +55,14 @@ class Progress:
 def pick_finalists(group: Group, medians: Mapping[str, float], count: int) -> tuple[Entry, ...]:
     """The `count` fastest candidates, the fastest that ships, everything that is always in, and the best once more.
 
-    The copy of the best (key + "#aa") is the A/A pair: its difference from the best is the noise floor. Empty when
-    nothing in the group was measured.
+    The copy of the best (key + "#aa") is the A/A pair: its difference from the best is the noise floor.
     """
     ranked = sorted((e for e in group.entries if e.key in medians and not e.always), key=lambda e: medians[e.key])
     ships = [e for e in ranked if e.ships][:1]
-    chosen = dict.fromkeys([*ranked[:count], *ships, *(e for e in group.entries if e.always and e.key in medians)])
-    if not chosen:
-        return ()
-    best = next(iter(chosen))
-    return (*chosen, replace(best, key=best.key + AA_SUFFIX))
+    always = [e for e in group.entries if e.always]
+    chosen = dict.fromkeys([*ranked[:count], *ships, *always])
+    twin = [replace(ranked[0], key=ranked[0].key + AA_SUFFIX)] if ranked else []
+    return (*chosen, *twin)
 
 
 def search_median(result: EntryResult) -> float | None:
@@ -72,28 +73,90 @@ def search_median(result: EntryResult) -> float | None:
 def run_campaign(campaign: Campaign, folder: Path, run_job: RunJob, before: Progress) -> Iterator[EntryResult]:
     """Runs what is missing, and yields results as they come: first of the search, then of each final process.
 
-    `run_job(job, folder)` runs one process's job; `before` tells what need not be run again.
+    `run_job(job, folder)` runs one process's job; `before` tells what need not be run again. What is always in the
+    finals (baselines, stock IREE) has nothing to search for: it is left out of process 0 where finals follow.
     """
     medians = dict(before.searched)
-    missing = tuple(
-        replace(g, entries=left)
-        for g in campaign.groups
-        if (left := tuple(e for e in g.entries if e.key not in medians))
-    )
+    missing = tuple(g for g in (_unsearched(g, campaign, medians) for g in campaign.groups) if g.entries)
     if missing:
         for result in run_job(campaign.job(missing, 0), folder / "process-0"):
             median = search_median(result)
             if median is not None:
                 medians[result.entry] = median
             yield result
+    failed: set[str] = set()
     for process in range(1, campaign.processes + 1):
         finals = []
         for group in campaign.groups:
-            chosen = pick_finalists(group, medians, campaign.finalists)
+            chosen = [e for e in pick_finalists(group, medians, campaign.finalists) if e.key not in failed]
             if any((e.key, process) not in before.finals for e in chosen if not e.key.endswith(AA_SUFFIX)):
-                finals.append(replace(group, entries=chosen))
+                finals.append(replace(group, entries=tuple(chosen)))
         if finals:
-            yield from run_job(campaign.job(tuple(finals), process), folder / f"process-{process}")
+            for result in run_job(campaign.job(tuple(finals), process), folder / f"process-{process}"):
+                if result.failure is not None:
+                    failed.add(result.entry)
+                yield result
+
+
+def _unsearched(group: Group, campaign: Campaign, medians: Mapping[str, float]) -> Group:
+    entries = [e for e in group.entries if e.key not in medians and not (e.always and campaign.processes > 0)]
+    return replace(group, entries=tuple(entries))
+
+
+def split_by_device(campaign: Campaign, devices: Sequence[str]) -> tuple[Campaign, ...]:
+    """One campaign a device, each with problems of its own; the largest problems are dealt out first."""
+    shares: list[list[Group]] = [[] for _ in devices]
+    for group in sorted(campaign.groups, key=lambda g: -len(g.entries)):
+        min(shares, key=lambda s: sum(len(g.entries) for g in s)).append(group)
+    parts = zip(devices, shares, strict=True)
+    return tuple(replace(campaign, device=d, groups=tuple(g)) for d, g in parts if g)
+
+
+def run_on_devices(
+    campaign: Campaign, devices: Sequence[str], folder: Path, run_job: RunJob, before: Progress
+) -> Iterator[EntryResult]:
+    """As `run_campaign`, different problems side by side, one job a device at a time.
+
+    A device's error is raised when the others have ended. Closing the iterator ends all of them.
+    """
+    parts = split_by_device(campaign, devices)
+    arrived: Queue[EntryResult | BaseException | None] = Queue()
+    stop = threading.Event()
+
+    def follow(number: int, part: Campaign) -> None:
+        try:
+            with closing(_generator(run_campaign(part, folder / f"device-{number}", run_job, before))) as results:
+                for result in results:
+                    arrived.put(result)
+                    if stop.is_set():
+                        return
+        except BaseException as e:
+            arrived.put(e)
+        finally:
+            arrived.put(None)
+
+    threads = [threading.Thread(target=follow, args=(n, p), daemon=True) for n, p in enumerate(parts)]
+    for thread in threads:
+        thread.start()
+    errors: list[BaseException] = []
+    try:
+        running = len(threads)
+        while running:
+            item = arrived.get()
+            if item is None:
+                running -= 1
+            elif isinstance(item, BaseException):
+                errors.append(item)
+            else:
+                yield item
+    finally:
+        stop.set()
+    if errors:
+        raise errors[0]
+
+
+def _generator(results: Iterator[EntryResult]) -> Generator[EntryResult, None, None]:
+    yield from results
 
 
 def noise_of(results: Mapping[str, EntryResult]) -> Iterator[tuple[str, CachePolicy, int, float]]:

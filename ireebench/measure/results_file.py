@@ -42,6 +42,7 @@ class ResultsWriter:
         self._lines: list[str] = []
         self._bytes = 0
         self._number = 0
+        self._process = 0
         self._zip: zipfile.ZipFile | None = None
         self.paths: list[Path] = []
 
@@ -56,9 +57,12 @@ class ResultsWriter:
         """Appends one entry's outcome."""
         packed = [pack_samples(r) for r in result.runs]
         size = sum(map(len, packed))
-        if self._zip is None or self._bytes + size > MOST_BYTES:
+        process = result.runs[0].process if result.runs else self._process
+        # A file a process: one that is killed later leaves the finished ones whole.
+        if self._zip is None or self._bytes + size > MOST_BYTES or process != self._process:
             self._finish()
             self._begin()
+            self._process = process
         assert self._zip is not None
         blobs = []
         for body in packed:

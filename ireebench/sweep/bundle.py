@@ -29,7 +29,7 @@ from ireebench.sweep.stages import Compiled, MeasureWork, store_results
 _CARRIED = ("__init__.py", "py.typed", "errors.py", "outcome.py", "procs.py", "targets.py", "problems", "measure")
 _LEFT_OUT = ("__pycache__", "data")
 
-_RUN = '''"""Measures this bundle: python3 run.py [--device cuda://0]. Needs iree-base-runtime, numpy and ml_dtypes."""
+_RUN = '''"""Measures this bundle: python3 run.py [--devices cuda://0]. Needs iree-base-runtime, numpy, ml_dtypes."""
 
 import os
 import sys

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
-from ireebench.measure.campaign import Campaign, Progress, noise_of, pick_finalists, run_campaign
+from ireebench.measure.campaign import Campaign, Progress, noise_of, pick_finalists, run_campaign, run_on_devices
 from ireebench.measure.job import Entry, Group, Job, Protocol
 from ireebench.measure.result import EntryResult, RunResult
 from ireebench.outcome import Failure, Status
@@ -55,17 +57,17 @@ def test_finalists_are_the_best_the_best_that_ships_what_is_always_in_and_the_be
     assert chosen[-1].vmfb == "b.vmfb"
 
 
-def test_nothing_measured_means_no_finalists() -> None:
-    assert pick_finalists(Group(PROBLEM, ENTRIES), {}, 3) == ()
+def test_baselines_are_finalists_even_when_no_candidate_is() -> None:
+    assert [e.key for e in pick_finalists(Group(PROBLEM, ENTRIES), {}, 3)] == ["numpy"]
 
 
 def test_the_search_runs_everything_and_each_final_process_runs_the_finalists(tmp_path: Path) -> None:
     workers = FakeWorkers()
     results = list(run_campaign(campaign(), tmp_path, workers, Progress({})))
     assert [j.process for j in workers.jobs] == [0, 1, 2]
-    assert keys_of(workers.jobs[0]) == ["slow", "fast", "middle", "numpy", "broken"]
+    assert keys_of(workers.jobs[0]) == ["slow", "fast", "middle", "broken"]
     assert keys_of(workers.jobs[1]) == ["fast", "slow", "numpy", "fast#aa"]
-    assert len(results) == 5 + 4 + 4
+    assert len(results) == 4 + 4 + 4
     assert len({j.protocol.seed for j in workers.jobs}) == 3
     assert [j.protocol.warmup for j in workers.jobs] == [1, 100, 100]
 
@@ -85,3 +87,39 @@ def test_an_interrupted_campaign_goes_on_where_it_was(tmp_path: Path) -> None:
 def test_the_noise_floor_is_the_relative_difference_of_the_pair(tmp_path: Path) -> None:
     results = {r.entry: r for r in run_campaign(campaign(processes=1), tmp_path, FakeWorkers(), Progress({})) if r.runs}
     assert list(noise_of(results)) == [("fast", "hot", 1, 0.02)]
+
+
+def test_without_finals_the_search_runs_the_baselines_too(tmp_path: Path) -> None:
+    workers = FakeWorkers()
+    list(run_campaign(campaign(processes=0), tmp_path, workers, Progress({})))
+    assert keys_of(workers.jobs[0]) == ["slow", "fast", "middle", "numpy", "broken"]
+
+
+def test_devices_share_the_problems_and_none_is_measured_twice(tmp_path: Path) -> None:
+    groups = tuple(Group(replace(PROBLEM, id=f"p{n}"), ENTRIES[: n + 1]) for n in range(4))
+    workers = FakeWorkers()
+    both = replace(campaign(processes=0), groups=groups)
+    results = list(run_on_devices(both, ["cuda://0", "cuda://1"], tmp_path, workers, Progress({})))
+    assert sorted(j.device for j in workers.jobs) == ["cuda://0", "cuda://1"]
+    ids = {j.device: {g.problem.id for g in j.groups} for j in workers.jobs}
+    assert ids["cuda://0"] | ids["cuda://1"] == {"p0", "p1", "p2", "p3"}
+    assert not ids["cuda://0"] & ids["cuda://1"]
+    assert len(results) == 1 + 2 + 3 + 4
+
+
+def test_one_devices_error_is_raised_after_the_others_have_ended(tmp_path: Path) -> None:
+    workers = FakeWorkers()
+
+    def run(job: Job, folder: Path) -> Iterator[EntryResult]:
+        if job.device == "cuda://1":
+            raise RuntimeError("the device fell off")
+        yield from workers(job, folder)
+
+    groups = tuple(Group(replace(PROBLEM, id=f"p{n}"), ENTRIES[:2]) for n in range(2))
+    results = run_on_devices(
+        replace(campaign(processes=0), groups=groups), ["cuda://0", "cuda://1"], tmp_path, run, Progress({})
+    )
+    seen = []
+    with pytest.raises(RuntimeError, match="fell off"):
+        seen.extend(results)
+    assert len(workers.jobs) == 1
