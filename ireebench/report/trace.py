@@ -34,7 +34,7 @@ def _single(k: KernelSummary, field: str) -> Any:
 def _shown(k: KernelSummary, field: str) -> Cell:
     values = list(dict.fromkeys(getattr(launch, field) for launch, _ in k.launches))
     if len(values) > 1:
-        return f"{len(values)} sizes"
+        return f"{len(values)} values"
     value = values[0] if values else None
     return _dim(value) if isinstance(value, tuple) else value
 

@@ -11,6 +11,7 @@ Source: ROCm/rocprofiler-sdk, source/lib/output/generateCSV.cpp, and rocm-system
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -149,9 +150,8 @@ def duration(start: Number, end: Number) -> npt.NDArray[np.float64]:
     return (end.whole - start.whole).astype(np.float64) + (end.milli - start.milli) / 1000.0
 
 
-def recode(text: Text, normalise: object) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
+def recode(text: Text, normalise: Callable[[str], str]) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
     """Values and codes after `normalise`, which may make two spellings one."""
-    assert callable(normalise)
     intern = Interner[str]()
     table = np.array([intern(normalise(v[0])) for v in text.values], np.int64)
     codes = table[text.codes] if len(table) else text.codes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter as Count
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,8 +95,3 @@ def _no_trace(file: TraceFile) -> TraceError:
 def _is_empty(path: Path) -> bool:
     with path.open("rb") as f:
         return not f.read(4096).strip()
-
-
-def kinds(trace: Trace) -> dict[str, int]:
-    """How many files of each kind were read."""
-    return dict(Count(f.kind.value for f in trace.files))
