@@ -9,7 +9,6 @@ import pytest
 from ireebench.compiler.known_issues import explain, known_issues, parse_version
 
 IREE = "IREE compiler version 3.13.0rc20261016 @ 89ece87b"
-# ruff: noqa: E501
 RANK_2 = (
     "%1:2 = iree_linalg_ext.arg_compare {lowering_config = #iree_gpu.lowering_config<{subgroup_basis = [[1, 4], [0, 1]]"
 )
