@@ -229,7 +229,8 @@ def _words(fields: _Fields) -> _Words:
 
 
 def _unquote(value: bytes) -> tuple[str, ...]:
-    return tuple(next(csv.reader([value.decode("utf-8", "replace").rstrip("\r")]), [""]))
+    line = value.decode("utf-8", "replace").rstrip("\r")
+    return tuple(next(csv.reader([line]), [])) or ("",)  # an empty line is a row of no fields, not of one empty field
 
 
 _ASCII_ZEROS = np.uint64(0x3030303030303030)
