@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ireebench.errors import UsageError
-from ireebench.measure.hip_devices import HipDevice, HipUri, only, parse_uri, select, visible
+from ireebench.measure.hip_devices import HipDevice, HipUri, only, parse_uri, rocr_uuid, select, visible
 
 UUIDS = ("GPU-aa", "GPU-bb", "GPU-cc", "GPU-dd")
 
@@ -23,7 +23,7 @@ def test_uris(uri: str, expected: HipUri) -> None:
     assert parse_uri(uri) == expected
 
 
-@pytest.mark.parametrize("uri", ["cuda://0", "hip://-1", "hip://x", "hip://GPU-", "hip://GPU-xyz"])
+@pytest.mark.parametrize("uri", ["cuda://0", "hip://-1", "hip://x", "hip://GPU-", "hip://GPU-xyz", "hip://GPU-12-"])
 def test_a_wrong_uri_shows_the_forms(uri: str) -> None:
     with pytest.raises(UsageError, match="write hip://0 or hip://GPU-<uuid>"):
         parse_uri(uri)
@@ -53,7 +53,7 @@ def test_a_number_counts_what_is_visible_and_a_uuid_does_not() -> None:
     env = {"ROCR_VISIBLE_DEVICES": "2,0"}
     devices = visible(UUIDS, env)
     assert select("hip://0", devices, env) == HipDevice(0, 2, "GPU-cc")
-    assert select("hip://gpu-AA".replace("gpu", "GPU"), devices, env) == HipDevice(1, 0, "GPU-aa")
+    assert select("hip://GPU-AA", devices, env) == HipDevice(1, 0, "GPU-aa")
 
 
 def test_a_hidden_device_is_said_to_be_hidden() -> None:
@@ -68,3 +68,13 @@ def test_a_program_without_a_device_option_sees_one_gpu() -> None:
     narrowed = only(device, env)
     assert narrowed == {"ROCR_VISIBLE_DEVICES": "GPU-aa", "HOME": "/h"}
     assert [d.physical for d in visible(UUIDS, narrowed)] == [0]
+
+
+def test_irees_spelling_of_a_uuid_is_rocrs() -> None:
+    # "6a1f0c7e2b3d4e5f" in ASCII is 36 61 31 66 30 63 37 65 32 62 33 64 34 65 35 66
+    iree = "GPU-36613166-3063-3765-3262-336434653566"
+    assert rocr_uuid(iree) == "GPU-6a1f0c7e2b3d4e5f"
+    assert rocr_uuid("GPU-6A1F0C7E2B3D4E5F") == "GPU-6a1f0c7e2b3d4e5f"
+    devices = visible(["GPU-aa", "GPU-6a1f0c7e2b3d4e5f"], {})
+    assert select(f"hip://{iree}", devices, {}).physical == 1
+    assert only(devices[1], {})["ROCR_VISIBLE_DEVICES"] == "GPU-6a1f0c7e2b3d4e5f"
