@@ -12,9 +12,10 @@ from ireebench.compiler.driver import Compiler, Source
 from ireebench.compiler.flags import DUMP, MODULE, SPEC, VMFB
 from ireebench.isa.assembly import AssemblyFile
 from ireebench.isa.emulate.errors import Unsupported
-from ireebench.isa.emulate.host import Schedule, read_schedule
+from ireebench.isa.emulate.host import read_schedule
 from ireebench.isa.emulate.launch import Options
 from ireebench.isa.emulate.program import EmulationResult, emulate_program
+from ireebench.isa.emulate.schedule import Schedule
 from ireebench.isa.parse import parse_assembly
 from ireebench.outcome import Failure, Stage, Status
 from ireebench.problems.problem import Problem
@@ -23,7 +24,7 @@ HAL_PHASE = "--compile-to=hal"
 
 
 def schedule_of(compiler: Compiler, artifact: Artifact) -> Schedule | Failure:
-    """What one invocation dispatches, in order: the artifact's module compiled once more, up to the hal phase (cached)."""
+    """What one invocation dispatches, in order: the module compiled once more, up to the hal phase (cached)."""
     spec = artifact.folder / SPEC
     flags = tuple(f for f in artifact.command[2:-2] if f)
     mlir = (artifact.folder / MODULE).read_text()

@@ -1,7 +1,7 @@
 """The published problems' gfx942 code, executed on the CPU and checked as a device's results are.
 
-Part of them runs here; `IREEBENCH_EMULATE_ALL=1` runs all 18 in vd, vd_split, vd_shuffle and ukernel with six configurations
-each, one full row and four rows: docs/emulator.md has the figures.
+Part of them runs here; `IREEBENCH_EMULATE_ALL=1` runs all 18 in vd, vd_split, vd_shuffle and ukernel with six
+configurations each, one full row and four rows: docs/emulator.md has the figures.
 """
 
 from __future__ import annotations
@@ -92,6 +92,7 @@ def test_the_whole_matrix(compiler: Compiler, problem: Problem, variant: str) ->
             ran += 1
             if why is not None:
                 wrong.append(f"{program.candidate} rows={rows}: {why}")
-    print(f"{problem.id} {problem.op} {variant}: {len(chosen)} configurations, {ran} runs, {len(wrong)} wrong")  # noqa: T201
+    counts = f"{len(chosen)} configurations, {ran} runs, {len(wrong)} wrong"
+    print(f"{problem.id} {problem.op} {variant}: {counts}")  # noqa: T201
     assert not wrong
     assert ran or variant == "ukernel"

@@ -1,6 +1,6 @@
 """Vector comparisons: a lane mask in scalar registers, with 0 for inactive lanes.
 
-References: AMD CDNA3 ISA guide, 6.3 and 16.3 (VOPC). V_CMPX writes EXEC, and on gfx9 its named mask too.
+References: AMD CDNA3 ISA guide, VOPC instructions. V_CMPX writes EXEC, and on gfx9 its named mask too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ireebench.isa.emulate.operands import EXEC, VCC
 from ireebench.isa.emulate.rules import Decode, Function, Rule, Run, source
 from ireebench.isa.emulate.waves import Array, Waves
 
-SECTION = "CDNA3 ISA 16.3 VOPC"
+SECTION = "CDNA3 ISA, VOPC"
 
 
 def _unordered(a: Array, b: Array) -> Array:

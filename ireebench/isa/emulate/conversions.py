@@ -1,6 +1,6 @@
 """Conversions between number formats, rounded to nearest even as the descriptor's float mode says.
 
-References: AMD CDNA3 ISA guide, 16.2 (VOP1), 16.4 (VOP3A); CDNA4 ISA guide, 16.4 for bf16. Float to integer truncates and
+References: AMD CDNA3 ISA guide, VOP1 and VOP3A instructions; CDNA4 ISA guide for bf16. Float to integer truncates and
 saturates, NaN gives 0. Packed results put the first source in the lower half.
 """
 
@@ -14,7 +14,7 @@ from ireebench.isa.emulate import floats
 from ireebench.isa.emulate.rules import Function, Rule, elementwise
 from ireebench.isa.emulate.waves import Array
 
-VOP1, VOP3 = "CDNA3 ISA 16.2 VOP1", "CDNA3 ISA 16.4 VOP3A"
+VOP1, VOP3 = "CDNA3 ISA, VOP1", "CDNA3 ISA, VOP3A"
 _I32, _U32 = (-(2**31), 2**31 - 1), (0, 2**32 - 1)
 _I16, _U16 = (-(2**15), 2**15 - 1), (0, 2**16 - 1)
 
@@ -65,8 +65,8 @@ RULES: Mapping[str, Rule] = {
     "v_cvt_f16_i16": _convert(_cast(np.float16), "f16: i16"),
     "v_cvt_u16_f16": _convert(_to_int(_U16, np.uint16), "u16: f16"),
     "v_cvt_i16_f16": _convert(_to_int(_I16, np.int16), "i16: f16"),
-    "v_cvt_i32_i16": _convert(_cast(np.int32), "i32: i16", "RDNA3 ISA 16.8 VOP1"),
-    "v_cvt_u32_u16": _convert(_cast(np.uint32), "u32: u16", "RDNA3 ISA 16.8 VOP1"),
+    "v_cvt_i32_i16": _convert(_cast(np.int32), "i32: i16", "RDNA3 ISA, VOP1"),
+    "v_cvt_u32_u16": _convert(_cast(np.uint32), "u32: u16", "RDNA3 ISA, VOP1"),
     "v_cvt_f64_f32": _convert(_cast(np.float64), "f64: f32"),
     "v_cvt_f32_f64": _convert(_cast(np.float32), "f32: f64"),
     "v_cvt_f64_i32": _convert(_cast(np.float64), "f64: i32"),
@@ -78,16 +78,16 @@ RULES: Mapping[str, Rule] = {
     "v_cvt_f32_ubyte2": _convert(_byte(2), "f32: u32"),
     "v_cvt_f32_ubyte3": _convert(_byte(3), "f32: u32"),
     "v_cvt_f32_bf16": _convert(
-        lambda a: (a.astype(np.uint32) << np.uint32(16)).view(np.float32), "f32: u16", "CDNA4 ISA 16.2 VOP1"
+        lambda a: (a.astype(np.uint32) << np.uint32(16)).view(np.float32), "f32: u16", "CDNA4 ISA, VOP1"
     ),
     "v_cvt_pkrtz_f16_f32": _convert(
-        lambda a, b: _pack(floats.toward_zero16(a), floats.toward_zero16(b)), "u32: f32 f32", "CDNA3 ISA 16.1 VOP2"
+        lambda a, b: _pack(floats.toward_zero16(a), floats.toward_zero16(b)), "u32: f32 f32", "CDNA3 ISA, VOP2"
     ),
     "v_cvt_pk_f16_f32": _convert(
-        lambda a, b: _pack(a.astype(np.float16), b.astype(np.float16)), "u32: f32 f32", "CDNA4 ISA 16.4 VOP3A"
+        lambda a, b: _pack(a.astype(np.float16), b.astype(np.float16)), "u32: f32 f32", "CDNA4 ISA, VOP3A"
     ),
     "v_cvt_pk_bf16_f32": _convert(
-        lambda a, b: _pack(floats.bfloat16_bits(a), floats.bfloat16_bits(b)), "u32: f32 f32", "CDNA4 ISA 16.4 VOP3A"
+        lambda a, b: _pack(floats.bfloat16_bits(a), floats.bfloat16_bits(b)), "u32: f32 f32", "CDNA4 ISA, VOP3A"
     ),
     "v_cvt_pknorm_i16_f32": _convert(_normalised(-1.0, 1.0, 32767.0, np.int16), "u32: f32 f32", VOP3),
     "v_cvt_pknorm_u16_f32": _convert(_normalised(0.0, 1.0, 65535.0, np.uint16), "u32: f32 f32", VOP3),

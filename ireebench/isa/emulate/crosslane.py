@@ -1,7 +1,7 @@
 """Instructions that move data between lanes other than by DPP.
 
-References: AMD CDNA3 ISA guide, 16.2 and 16.4 (V_READLANE, V_WRITELANE), 12.13 "LDS permute, swizzle"; RDNA3 ISA guide,
-16.10 (V_PERMLANE*); CDNA4 ISA guide, 16.2 (V_PERMLANE*_SWAP).
+References: AMD CDNA3 ISA guide, VOP1 and VOP3 instructions (V_READLANE, V_WRITELANE), DS instructions (permute and
+swizzle); RDNA3 ISA guide, VOP3 instructions (V_PERMLANE16); CDNA4 ISA guide, VOP1 instructions (V_PERMLANE32_SWAP).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ireebench.isa.emulate.scalar import scalar_result, scalar_source
 from ireebench.isa.emulate.waves import Array, Waves
 
 C = "cross-lane"
-_DS = "CDNA3 ISA 12.13 DS permute and swizzle"
+_DS = "CDNA3 ISA, DS permute and swizzle"
 
 
 def _read_first_lane(d: Decode) -> Run:
@@ -94,34 +94,44 @@ def _swizzle(d: Decode) -> Run:
 def swizzle_lanes(d: Decode) -> Array:
     """The source lane of each lane. Written as offset:swizzle(MODE, ...) or as the number that it encodes."""
     n = np.arange(d.mode.lanes, dtype=np.int64)
-    within, base = n & 31, n & ~31
     text = d.modifiers.pop("offset", None) or "0"
-    if text.startswith("swizzle(") or text.startswith("swizzle"):
-        mode, *rest = (p.strip() for p in text.removeprefix("swizzle").strip("()").split(","))
-        if mode == "BITMASK_PERM":
-            code = rest[0].strip('"')  # five characters from the top bit: 0, 1 set, p keep, i invert
-            and_mask = int("".join("1" if c in "pi" else "0" for c in code), 2)
-            or_mask = int("".join("1" if c == "1" else "0" for c in code), 2)
-            xor_mask = int("".join("1" if c == "i" else "0" for c in code), 2)
-            return base | (((within & and_mask) | or_mask) ^ xor_mask)
-        numbers = [int(p, 0) for p in rest]
-        if mode == "QUAD_PERM":
-            return np.asarray((n & ~3) | np.array(numbers, np.int64)[n & 3])
-        if mode == "SWAP":
-            return base | (within ^ numbers[0])
-        if mode == "REVERSE":
-            return base | (within ^ (numbers[0] - 1))
-        if mode == "BROADCAST":
-            return base | ((within & ~(numbers[0] - 1)) | numbers[1])
-        raise d.unsupported(f"swizzle {mode}")
+    if text.startswith("swizzle"):
+        mode, *rest = (p.strip().strip('"') for p in text.removeprefix("swizzle").strip("()").split(","))
+        named = _SWIZZLES.get(mode)
+        if named is None:
+            raise d.unsupported(f"swizzle {mode}")
+        return named(n, rest)
     offset = int(text, 0)
     if offset >= 0xC000:  # rotate and FFT modes
         raise d.unsupported(f"swizzle offset {offset}")
     if offset & 0x8000:
         picks = np.array([(offset >> (2 * k)) & 3 for k in range(4)], np.int64)
-        return np.asarray((n & ~3) | picks[n & 3])
-    and_mask, or_mask, xor_mask = offset & 31, (offset >> 5) & 31, (offset >> 10) & 31
-    return base | (((within & and_mask) | or_mask) ^ xor_mask)
+        return (n & ~3) | picks[n & 3]
+    return _masked(n, offset & 31, (offset >> 5) & 31, (offset >> 10) & 31)
+
+
+def _masked(n: Array, keep: int, fill: int, flip: int) -> Array:
+    """Within each 32 lanes: ((lane & keep) | fill) ^ flip."""
+    return np.asarray((n & ~31) | ((((n & 31) & keep) | fill) ^ flip))
+
+
+def _bitmask(n: Array, rest: list[str]) -> Array:
+    """Five characters from the top bit: 0 and 1 set it, p keeps it, i inverts it."""
+
+    def where(chosen: str) -> int:
+        return int("".join("1" if c in chosen else "0" for c in rest[0]), 2)
+
+    return _masked(n, where("pi"), where("1"), where("i"))
+
+
+# LLVM AMDGPU modifier syntax, "swizzle": what each mode's numbers mean.
+_SWIZZLES: Mapping[str, Callable[[Array, list[str]], Array]] = {
+    "BITMASK_PERM": _bitmask,
+    "QUAD_PERM": lambda n, rest: np.asarray((n & ~3) | np.array([int(p, 0) for p in rest], np.int64)[n & 3]),
+    "SWAP": lambda n, rest: _masked(n, 31, 0, int(rest[0], 0)),
+    "REVERSE": lambda n, rest: _masked(n, 31, 0, int(rest[0], 0) - 1),
+    "BROADCAST": lambda n, rest: _masked(n, 31 & ~(int(rest[0], 0) - 1), int(rest[1], 0), 0),
+}
 
 
 def _swap(width: int) -> Callable[[Decode], Run]:
@@ -191,16 +201,16 @@ def _permlane64(d: Decode) -> Run:
 
 
 RULES: Mapping[str, Rule] = {
-    "v_readfirstlane_b32": Rule("CDNA3 ISA 16.2 VOP1", C, _read_first_lane, shadow="bits"),
-    "v_readlane_b32": Rule("CDNA3 ISA 16.4 VOP3A", C, _read_lane, shadow="bits", sinks=(2,)),
-    "v_writelane_b32": Rule("CDNA3 ISA 16.4 VOP3A", C, _write_lane, shadow="none", reads_output=True, sinks=(2,)),
-    "v_swap_b32": Rule("CDNA3 ISA 16.2 VOP1", C, _swap_registers, outputs=2, reads_output=True),
+    "v_readfirstlane_b32": Rule("CDNA3 ISA, VOP1", C, _read_first_lane, shadow="bits"),
+    "v_readlane_b32": Rule("CDNA3 ISA, VOP3A", C, _read_lane, shadow="bits", sinks=(2,)),
+    "v_writelane_b32": Rule("CDNA3 ISA, VOP3A", C, _write_lane, shadow="none", reads_output=True, sinks=(2,)),
+    "v_swap_b32": Rule("CDNA3 ISA, VOP1", C, _swap_registers, outputs=2, reads_output=True),
     "ds_bpermute_b32": Rule(_DS, C, _permute(True), shadow="bits", sinks=(1,)),
     "ds_permute_b32": Rule(_DS, C, _permute(False), shadow="bits", sinks=(1,)),
     "ds_swizzle_b32": Rule(_DS, C, _swizzle, shadow="bits"),
-    "v_permlane32_swap_b32": Rule("CDNA4 ISA 16.2 VOP1", C, _swap(32), outputs=2, reads_output=True),
-    "v_permlane16_swap_b32": Rule("CDNA4 ISA 16.2 VOP1", C, _swap(16), outputs=2, reads_output=True),
-    "v_permlane16_b32": Rule("RDNA3 ISA 16.10 VOP3", C, _permlane16(False), shadow="bits", reads_output=True),
-    "v_permlanex16_b32": Rule("RDNA3 ISA 16.10 VOP3", C, _permlane16(True), shadow="bits", reads_output=True),
-    "v_permlane64_b32": Rule("RDNA3 ISA 16.8 VOP1", C, _permlane64, shadow="bits"),
+    "v_permlane32_swap_b32": Rule("CDNA4 ISA, VOP1", C, _swap(32), outputs=2, reads_output=True),
+    "v_permlane16_swap_b32": Rule("CDNA4 ISA, VOP1", C, _swap(16), outputs=2, reads_output=True),
+    "v_permlane16_b32": Rule("RDNA3 ISA, VOP3", C, _permlane16(False), shadow="bits", reads_output=True),
+    "v_permlanex16_b32": Rule("RDNA3 ISA, VOP3", C, _permlane16(True), shadow="bits", reads_output=True),
+    "v_permlane64_b32": Rule("RDNA3 ISA, VOP1", C, _permlane64, shadow="bits"),
 }

@@ -14,6 +14,7 @@ from ireebench.isa.emulate import (
     memory,
     packed,
     scalar,
+    scalar_compare,
     vector_float,
     vector_int,
     waits,
@@ -27,6 +28,7 @@ from ireebench.isa.emulate.waves import Waves
 
 RULES: Mapping[str, Rule] = {
     **scalar.RULES,
+    **scalar_compare.RULES,
     **vector_int.RULES,
     **vector_float.RULES,
     **compare.RULES,
@@ -113,7 +115,7 @@ def _step(instruction: Instruction, rule: Rule, operands: list[Operand], run: Ru
     outputs, inputs = operands[: rule.outputs], operands[rule.outputs :]
     partial = is_dpp(dict(instruction.modifiers)) or instruction.mnemonic.endswith("_sdwa")
     writes = registers(outputs) | slots(rule.implicit_writes)
-    reads = registers(inputs) | slots(rule.implicit_reads)
+    reads = (registers(inputs) if d.reads is None else d.reads) | slots(rule.implicit_reads)
     if rule.reads_output or (partial and not _zero_fills(instruction)):
         reads |= registers(outputs)
     chosen = [operands[i] for i in rule.sinks if -len(operands) <= i < len(operands)]
@@ -144,7 +146,7 @@ def _zero_fills(instruction: Instruction) -> bool:
 
 
 def _dual(instruction: Instruction, machine: Machine) -> Step:
-    """A dual-issue pair (RDNA3 ISA guide, 7.6 "VOPD"): both halves read their sources before either stores."""
+    """A dual-issue pair (RDNA3 ISA guide, "VOPD"): both halves read their sources before either stores."""
     assert instruction.second is not None
     halves = []
     for half in (instruction, instruction.second):

@@ -1,7 +1,8 @@
-"""DPP and SDWA: a vector instruction whose first source comes from other lanes, or whose sources are parts of registers.
+"""DPP and SDWA: vector instructions whose first source comes from other lanes, or whose sources are parts of registers.
 
 Both are done as a wrapper: sources are first moved into registers of our own, then the plain instruction runs on them.
-References: AMD CDNA3 ISA guide, 6.5 "Data parallel processing" and 6.4 "SDWA"; RDNA3 ISA guide, 7.7 for DPP8 and row_share.
+References: AMD CDNA3 ISA guide, "Data parallel processing (DPP)" and "Sub-dword addressing (SDWA)"; RDNA3 ISA guide for
+DPP8, row_share and row_xmask.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Runs one dispatch: cuts the code into blocks and lets the waves walk through them.
 
-All waves of a batch of workgroups walk together while they agree on where to go. Where a branch parts them, the group at
-the lowest place in the code goes first, and groups that meet at the start of a block become one again.
+All waves of a batch of workgroups walk together while they agree on where to go. Where a branch parts them, the group
+at the lowest place in the code goes first, and groups that meet at the start of a block become one again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _exec_zero(g: Waves) -> Bools:
     return np.asarray(~g.exec_mask.any(axis=1))
 
 
-# Which waves take a conditional branch: CDNA3 ISA 15.5 SOPP.
+# Which waves take a conditional branch: CDNA3 ISA, SOPP.
 CONDITIONS: Mapping[str, tuple[Callable[[Waves], Bools], int]] = {
     "s_cbranch_scc0": (lambda g: ~g.scc, SCC),
     "s_cbranch_scc1": (lambda g: g.scc.copy(), SCC),

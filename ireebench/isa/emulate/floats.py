@@ -1,6 +1,6 @@
 """IEEE arithmetic that NumPy lacks: fused multiply-add with one rounding, minimum and maximum, classes, conversions.
 
-Each function works on whole arrays. References: IEEE 754-2019; AMD CDNA3 ISA guide, chapter 16 (pseudocode).
+Each function works on whole arrays. References: IEEE 754-2019; AMD CDNA3 ISA guide (pseudocode of the instructions).
 """
 
 from __future__ import annotations

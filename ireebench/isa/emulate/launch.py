@@ -1,7 +1,7 @@
 """Starts one dispatch as the hardware and IREE's HIP driver do: registers, kernel arguments, workgroups.
 
-References: LLVM AMDGPU usage, "Initial kernel execution state" and "Kernel descriptor"; IREE's HIP command buffer, which passes
-one pointer a binding and then the constants, 32 bits each.
+References: LLVM AMDGPU usage, "Initial kernel execution state" and "Kernel descriptor"; IREE's HIP command buffer:
+one pointer a binding, then the constants, 32 bits each.
 """
 
 from __future__ import annotations

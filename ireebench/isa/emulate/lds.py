@@ -1,7 +1,7 @@
 """LDS reads and writes, and the rules that a shared memory needs checked.
 
-References: AMD CDNA3 ISA guide, chapter 11 (LDS) and 12.13 (DS pseudocode); RDNA3 ISA guide, chapter 12 for DS_LOAD and
-DS_STORE. An access beyond the kernel's allocation reads 0 or is dropped, and is reported.
+References: AMD CDNA3 ISA guide, "Local data share" and DS instructions; RDNA3 ISA guide for DS_LOAD and DS_STORE.
+ An access beyond the kernel's allocation reads 0 or is dropped, and is reported.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ireebench.isa.emulate.report import Fault
 from ireebench.isa.emulate.rules import Decode, Getter, Rule, Run, source
 from ireebench.isa.emulate.waves import Array, Bools, Pending, Waves
 
-SECTION = "CDNA3 ISA 12.13 DS"
+SECTION = "CDNA3 ISA, DS"
 
 
 def resolve(m: Machine, a: Access) -> tuple[Ints, Bools]:
@@ -130,8 +130,8 @@ def _neighbour(lds: LocalMemory, place: int) -> str:
 def conflicts(a: Access) -> int:
     """Extra passes of the waves' accesses: in each pass of 128 bytes a bank (4 bytes, 32 of them) serves one address.
 
-    Lanes are taken in groups of 128 / size (32 at most), as CDNA3 ISA guide, 11.1 describes; lanes that read the same dword
-    share it.
+    Lanes are taken in groups of 128 / size, 32 at most: the LDS moves 128 bytes a pass (CDNA3 ISA guide, "Local data
+    share"). Lanes that access the same dword share it.
     """
     words = max(1, a.size // 4)
     group = max(1, 32 // words)

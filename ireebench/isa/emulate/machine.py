@@ -58,8 +58,8 @@ class Access:
 class LocalMemory:
     """The LDS of a batch of workgroups, one after the other, and what is known of each byte.
 
-    `writer` and `reader` are the wave that last wrote or read it, plus one (a reader of -1: several waves), at a line and
-    in an epoch: the number of barriers that its workgroup had passed.
+    `writer` and `reader` are the wave that last wrote or read it, plus one (a reader of -1: several waves), at a line
+    and in an epoch: the number of barriers that its workgroup had passed.
     """
 
     size: int  # bytes that the kernel declares a workgroup
@@ -121,9 +121,9 @@ class Machine:
         self.reports.add(subject, Report(fault, self.kernel, line, lane, int(g.wave[wave]), where, message, times))
 
     def drop(self, g: Waves, lacking: Bools) -> Bools:
-        """Gives up the workgroups of the lanes in `lacking`, when only part of the data was given. Returns what is left.
+        """Gives up the workgroups of the lanes in `lacking`, where only part of the data was given.
 
-        `lacking` is [wave, lane]; the answer has the lanes of workgroups that go on.
+        `lacking` is [wave, lane]; the answer has the lanes of the workgroups that go on.
         """
         assert self.dropped is not None
         self.dropped[g.workgroup[lacking.any(axis=1)]] = True
@@ -157,8 +157,8 @@ class Machine:
     def wait(g: Waves, counter: str, allowed: int) -> None:
         """S_WAITCNT: at most `allowed` operations of a counter stay in flight.
 
-        Operations of one source return in order. Scalar loads return in any order, and so does a mix of sources: then only
-        a wait for 0 says anything (CDNA3 ISA guide, 4.4 "Manually inserted wait states", S_WAITCNT).
+        Operations of one source return in order. Scalar loads return in any order, and so does a mix of sources: then
+        only a wait for 0 says anything (CDNA3 ISA guide, S_WAITCNT).
         """
         mine = [p for p in g.pending if p.counter == counter]
         if len(mine) <= allowed:

@@ -1,7 +1,7 @@
 """Vector memory instructions: buffer, global, flat and scratch; and scalar loads.
 
-References: AMD CDNA3 ISA guide, chapter 9 (vector memory: 9.1.5 "Buffer addressing", range checking), 10 (flat, global,
-scratch), 8 (scalar memory); RDNA3 ISA guide, chapters 9-11 for the names LOAD_B32 and the OOB_SELECT field.
+References: AMD CDNA3 ISA guide, "Vector memory operations" (buffer addressing, range checking), "Flat memory
+instructions", "Scalar memory operations"; RDNA3 ISA guide for the names LOAD_B32 and the OOB_SELECT field.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from ireebench.isa.emulate.rules import Decode, Rule, Run, source
 from ireebench.isa.emulate.scalar import scalar_source
 from ireebench.isa.emulate.waves import Array, Bools, Pending, Waves
 
-MUBUF, FLAT, SMEM = "CDNA3 ISA 9.1 MUBUF", "CDNA3 ISA 10 FLAT", "CDNA3 ISA 8 SMEM"
+MUBUF, FLAT, SMEM = "CDNA3 ISA, MUBUF", "CDNA3 ISA, FLAT", "CDNA3 ISA, SMEM"
 Address = Callable[[Waves, int], tuple[Array, Bools]]
 
 
 def _buffer_address(d: Decode, at: int, store: bool) -> Address:
     """Offsets in the arena of a raw buffer access, and the lanes that the range check lets through.
 
-    Raw buffers (stride 0): a dword whose offset plus size exceeds NUM_RECORDS minus the scalar offset reads as 0 or is not
-    stored.
+    Raw buffers (stride 0): a dword whose offset plus size exceeds NUM_RECORDS minus the scalar offset reads as 0 or is
+    not stored.
     """
     m: Machine = d.machine
     offen, offset = d.flag("offen"), d.number("offset")
@@ -178,9 +178,10 @@ def _store_address(d: Decode, space: str) -> Address:
         d.operands = kept
 
 
-def _scratch(size: int, store: bool) -> Rule:
+def _scratch(size: int, store: bool, signed: bool = False, high: bool | None = None) -> Rule:
     """SCRATCH_LOAD, SCRATCH_STORE: private memory of each lane, here an array of its own."""
-    words = size // 4
+    words = max(1, size // 4)
+    verb = "store" if store else "load"
 
     def build(d: Decode) -> Run:
         m: Machine = d.machine
@@ -190,10 +191,8 @@ def _scratch(size: int, store: bool) -> Rule:
         vaddr, saddr = d.operands[at], d.operands[-1]
         vector = source(d, vaddr, "u32") if vaddr.kind is Kind.VGPR else None
         scalar = scalar_source(d, saddr, "u32") if saddr.kind is Kind.SGPR else None
-        if not store:
-            d.after = m.issue(d, "vm", "vmem")
-        counter = "vm" if d.mode.generation == 9 else "vs"
-        pending = Pending(counter, "vmem", frozenset(), line, d.instruction.mnemonic)
+        counter = "vs" if store and d.mode.generation > 9 else "vm"
+        d.after = m.issue(d, counter, "vmem", loads=not store)
 
         def run(g: Waves) -> None:
             local = np.full(g.exec_mask.shape, offset, np.int64)
@@ -204,24 +203,30 @@ def _scratch(size: int, store: bool) -> Rule:
             ok = g.exec_mask & (local >= 0) & (local + size <= m.scratch_bytes)
             bad = g.exec_mask & ~ok
             if bad.any():
-                text = f"scratch access of {size} bytes past its {m.scratch_bytes} bytes a lane"
+                text = f"scratch {verb} of {size} bytes past its {m.scratch_bytes} bytes a lane"
                 m.report(g, Fault.OUT_OF_BOUNDS, line, bad, subject="scratch", message=text)
-            m.tally.bytes[f"scratch {'store' if store else 'load'} b{8 * size}"] += int(np.count_nonzero(ok)) * size
-            waves, lanes = np.nonzero(ok)
-            word = local[ok] >> 2
-            for k in range(words):
-                if store:
-                    g.scratch[waves, lanes, word + k] = g.vu[data + k][ok]
-                else:
-                    g.vu[data + k][ok] = g.scratch[waves, lanes, word + k]
+            m.tally.bytes[f"scratch {verb} b{8 * size}"] += int(np.count_nonzero(ok)) * size
+            memory = g.scratch.view(np.uint8).reshape(-1)
+            lane_bytes = g.scratch.shape[2] * 4
+            start = np.arange(g.count * g.lanes).reshape(g.count, g.lanes) * lane_bytes
+            views = {1: memory, 2: memory.view(np.uint16), 4: memory.view(np.uint32)}
+            index = start + np.where(ok, local, 0)
             if store:
-                g.pending.append(pending)
+                values = [g.vu[data + k][ok] >> np.uint32(16 if high else 0) for k in range(words)]
+                scatter(views, index[ok], values, size)
+                return
+            loaded = gather(views, index, size)
+            if size < 4:
+                put_narrow(g, data, loaded[0], size=size, signed=signed, high=high)
+                return
+            for k, w in enumerate(loaded):
+                g.put(data + k, w)
 
         return run
 
     return Rule(
-        "CDNA3 ISA 10.3 scratch", f"scratch {'store' if store else 'load'}", build, outputs=0 if store else 1,
-        shadow="none", sinks=(0,) if store else (1,),
+        "CDNA3 ISA, FLAT (scratch)", f"scratch {verb}", build, outputs=0 if store else 1, shadow="none",
+        sinks=(0,) if store else (1,), reads_output=high is not None and not store,
     )  # fmt: skip
 
 
@@ -281,6 +286,10 @@ def _table() -> dict[str, Rule]:
             rules[f"{space}_store_{name}"] = _store_rule(space, size)
         for name, (size, high_half) in _STORES.items():
             rules[f"{space}_store_{name}"] = _store_rule(space, size, high_half)
+    for name, (size, signed, high) in _NARROW.items():
+        rules[f"scratch_load_{name}"] = _scratch(size, False, signed, high)
+    for name, (size, high_half) in _STORES.items():
+        rules[f"scratch_store_{name}"] = _scratch(size, True, high=high_half)
     for name, size in _WIDE.items():
         rules[f"scratch_load_{name}"] = _scratch(size, False)
         rules[f"scratch_store_{name}"] = _scratch(size, True)

@@ -1,6 +1,6 @@
 """Operands as data: registers, constants and their float modifiers.
 
-References: LLVM AMDGPU operand syntax; AMD CDNA3 ISA guide, section 5.3 (scalar operands) and 6.2.1 (vector operands).
+References: LLVM AMDGPU operand syntax; AMD CDNA3 ISA guide, "Scalar ALU operands" and "Vector ALU operands".
 """
 
 from __future__ import annotations
@@ -83,27 +83,15 @@ _PLAIN: dict[str, Kind] = {"off": Kind.OFF, "scc": Kind.SCC, "vccz": Kind.VCCZ, 
 _REGISTER = re.compile(r"(v|s|a|ttmp)(?:(\d+)|\[(\d+)(?::(\d+))?\])(\.l|\.h)?\Z")
 _INTEGER = re.compile(r"-?(0x[0-9a-f]+|\d+)\Z", re.IGNORECASE)
 _FLOAT = re.compile(r"-?\d+\.\d*(e[-+]?\d+)?\Z", re.IGNORECASE)
+_MODIFIED = re.compile(r"(?:(abs|neg|sext)\((.*)\)|\|(.*)\|)\Z")
 _LIT = re.compile(r"lit(?:64)?\((.*)\)\Z")
 _BASES = {"v": (Kind.VGPR, 0), "a": (Kind.VGPR, AGPR_BASE), "s": (Kind.SGPR, 0), "ttmp": (Kind.SGPR, TTMP)}
 
 
 def parse_operand(text: str, line: int = 0) -> Operand:
     """Reads one operand as the assembler writes it; raises Unsupported for what it does not know."""
-    neg = absolute = sext = False
-    body = text.strip()
-    while True:
-        if body.startswith("-") and not (_INTEGER.match(body) or _FLOAT.match(body)):
-            neg, body = True, body[1:].strip()
-        elif body.startswith("|") and body.endswith("|"):
-            absolute, body = True, body[1:-1]
-        elif body.startswith("abs(") and body.endswith(")"):
-            absolute, body = True, body[4:-1]
-        elif body.startswith("neg(") and body.endswith(")"):
-            neg, body = True, body[4:-1]
-        elif body.startswith("sext(") and body.endswith(")"):
-            sext, body = True, body[5:-1]
-        else:
-            break
+    body, signs = _strip_modifiers(text.strip())
+    neg, absolute, sext = "neg" in signs, "abs" in signs, "sext" in signs
     if literal := _LIT.match(body):
         body = literal.group(1)
     if found := _REGISTER.match(body):
@@ -125,11 +113,25 @@ def parse_operand(text: str, line: int = 0) -> Operand:
     raise Unsupported(f"operand '{text}'", line)
 
 
+def _strip_modifiers(body: str) -> tuple[str, frozenset[str]]:
+    """Takes input modifiers off: -|v1|, neg(v1), abs(v1), sext(v1)."""
+    signs: set[str] = set()
+    while True:
+        if body.startswith("-") and not (_INTEGER.match(body) or _FLOAT.match(body)):
+            signs.add("neg")
+            body = body[1:].strip()
+        elif found := _MODIFIED.match(body):
+            signs.add(found.group(1) or "abs")
+            body = found.group(2) or found.group(3)
+        else:
+            return body, frozenset(signs)
+
+
 def constant_bits(operand: Operand, dtype: str) -> int:
     """The bits of a constant as an instruction of this type reads it.
 
-    An inline float takes the type's own format (CDNA3 ISA guide, 6.2.1); 0.15915494 (1/(2*pi)) is exact in none, and
-    rounds like the rest. A 64-bit float's literal holds its upper half; an integer is sign-extended.
+    An inline float takes the type's own format (CDNA3 ISA guide, "Vector ALU operands"); 0.15915494 (1/(2*pi)) is exact
+    in none, and rounds like the rest. A 64-bit float's literal holds its upper half; an integer is sign-extended.
     """
     bits = 64 if dtype in ("f64", "i64", "u64") else 32
     if operand.kind is Kind.FLOAT:

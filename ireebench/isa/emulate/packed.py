@@ -1,7 +1,7 @@
 """Packed instructions (two 16-bit or two 32-bit values at once) and dot products.
 
-References: AMD CDNA3 ISA guide, 6.2.5 "VOP3P" and 16.5. op_sel picks the half that feeds the lower result, op_sel_hi the
-upper; neg_lo and neg_hi negate. The 32-bit forms (V_PK_FMA_F32) pick whole registers of a pair the same way.
+References: AMD CDNA3 ISA guide, "Packed math" and VOP3P instructions. op_sel picks the half for the lower result,
+op_sel_hi for the upper; neg_lo and neg_hi negate. The 32-bit forms (V_PK_FMA_F32) pick whole registers of a pair the same way.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ireebench.isa.emulate.operands import Kind, Operand
 from ireebench.isa.emulate.rules import Decode, Function, Getter, Rule, Run, source
 from ireebench.isa.emulate.waves import Array, Waves
 
-SECTION = "CDNA3 ISA 16.5 VOP3P"
+SECTION = "CDNA3 ISA, VOP3P"
 
 
 def _half(d: Decode, operand: Operand, dtype: str, high: bool, negate: bool) -> Getter:
@@ -65,9 +65,10 @@ def _pk16(fn: Function, dtype: str, n: int) -> Rule:
 
 
 def _word(d: Decode, operand: Operand, high: bool, negate: bool) -> Getter:
-    """One register of a packed 32-bit source."""
+    """One register of a packed 32-bit source. The other one is not read: it may hold anything."""
     if operand.kind in (Kind.VGPR, Kind.SGPR):
         operand = dataclasses.replace(operand, index=operand.index + int(high), count=1)
+        d.reads = (d.reads or frozenset()) | operand.registers
     if negate:
         operand = dataclasses.replace(operand, neg=not operand.neg)
     return source(d, operand, "f32")
@@ -201,12 +202,12 @@ RULES: Mapping[str, Rule] = {
     "v_pk_fma_f32": _pk32(floats.fma32, 3),
     "v_pk_mov_b32": Rule(SECTION, "packed", _pk_mov, shadow="bits"),
     "v_dot2_f32_f16": _rule(_dot2(lambda a: a.astype(np.float32), False, "f16")),
-    "v_dot2c_f32_f16": _rule(_dot2(lambda a: a.astype(np.float32), True, "f16"), True, "CDNA3 ISA 16.1 VOP2"),
-    "v_dot2_f32_bf16": _rule(_dot2(_bf16, False, "u16"), section="CDNA4 ISA 16.5 VOP3P"),
-    "v_dot2c_f32_bf16": _rule(_dot2(_bf16, True, "u16"), True, "CDNA4 ISA 16.1 VOP2"),
+    "v_dot2c_f32_f16": _rule(_dot2(lambda a: a.astype(np.float32), True, "f16"), True, "CDNA3 ISA, VOP2"),
+    "v_dot2_f32_bf16": _rule(_dot2(_bf16, False, "u16"), section="CDNA4 ISA, VOP3P"),
+    "v_dot2c_f32_bf16": _rule(_dot2(_bf16, True, "u16"), True, "CDNA4 ISA, VOP2"),
     "v_dot4_i32_i8": _rule(_dot4(True, False)),
     "v_dot4_u32_u8": _rule(_dot4(False, False)),
-    "v_dot4c_i32_i8": _rule(_dot4(True, True), True, "CDNA3 ISA 16.1 VOP2"),
+    "v_dot4c_i32_i8": _rule(_dot4(True, True), True, "CDNA3 ISA, VOP2"),
 }
 
 ALIASES: Mapping[str, str] = {

@@ -14,9 +14,9 @@ import numpy.typing as npt
 from ireebench.isa.assembly import AssemblyFile
 from ireebench.isa.emulate.arena import Arena, Buffer
 from ireebench.isa.emulate.errors import ExecutionLimit, Unsupported
-from ireebench.isa.emulate.host import CopyCommand, DispatchCommand, FillCommand, OutputView, Schedule
 from ireebench.isa.emulate.launch import KERNARG_LIMIT, Binding, Dispatch, Options, find_kernel, run_dispatch
 from ireebench.isa.emulate.report import Counts, Fault, Report
+from ireebench.isa.emulate.schedule import CopyCommand, DispatchCommand, FillCommand, OutputView, Schedule
 from ireebench.outcome import Failure, Stage, Status
 from ireebench.problems.check import CheckResult
 from ireebench.problems.ops.table import op_of
@@ -61,7 +61,7 @@ def emulate_schedule(
 ) -> EmulationResult:
     """Runs all commands of a schedule.
 
-    `inputs` are the function's arguments in order; one that is shorter than the function reads leaves the rest undefined.
+    `inputs` are the function's arguments in order; one that is shorter than what is read leaves the rest undefined.
     `part` is the share of each result that must be stored. Raises Unsupported or ExecutionLimit.
     """
     options = options or Options()
@@ -145,7 +145,7 @@ def _unwritten(schedule: Schedule, buffers: Sequence[Buffer], part: Fraction) ->
             yield Report(Fault.UNINITIALISED, schedule.kernels[-1], 0, 0, 0, (0, 0, 0), message, missing)
 
 
-# --- Some rows only ----------------------------------------------------------------------------------------------------
+# --- Some rows only ---------------------------------------------------------------------------------------------------
 
 
 def emulate_rows(
@@ -155,11 +155,11 @@ def emulate_rows(
     rows: tuple[int, int],
     options: Options | None = None,
 ) -> EmulationResult:
-    """As `emulate_schedule`, for some of the rows: `rows` is (wanted, total), the inputs that have rows hold only the first.
+    """As `emulate_schedule`, for the first rows: `rows` is (wanted, total); inputs that have rows hold the wanted ones.
 
-    Which workgroups compute which rows is written down nowhere. Every workgroup is started, and one that reads a row that
-    was not given is left out. A workgroup that needs neighbours too (several rows each) finds copies of the given rows:
-    their number is doubled until all rows that were asked for are stored.
+    Which workgroups compute which rows is written down nowhere. Every workgroup is started, and one that reads a row
+    that was not given is left out. A workgroup that needs neighbours too (several rows each) finds copies of the given
+    rows: their number is doubled until all rows that were asked for are stored.
     """
     wanted, total = rows
     options = replace(options or Options(), sanitize=True, partial=True)
@@ -211,7 +211,7 @@ def emulate_program(
 
 
 def check_emulated(problem: Problem, inputs: Sequence[Array], result: EmulationResult) -> CheckResult:
-    """The problem's own check, marked as the emulator's. A report of the sanitizer fails it even if the values are right."""
+    """The problem's own check, marked as the emulator's. A report of the sanitizer fails it, whatever the values."""
     asked = problem if result.rows is None else with_rows(problem, result.rows)
     outputs = [o.reshape(s) for o, (s, _) in zip(result.outputs, op_of(asked).output_specs(asked), strict=True)]
     checked = replace(op_of(asked).check(asked, inputs, outputs), by="emulator")

@@ -65,6 +65,7 @@ class Decode:
     mode: Mode
     machine: Any  # the dispatch's Machine: rules for memory use it
     after: Run | None = None  # what follows the computation: a memory operation that is now in flight
+    reads: frozenset[int] | None = None  # registers really read, where that is less than the text names
 
     @property
     def line(self) -> int:
@@ -171,7 +172,7 @@ def source(d: Decode, operand: Operand, dtype: str) -> Getter:
     """A function that fetches an operand as an array of `dtype` that broadcasts to [wave, lane].
 
     `dtype` "mask" gives a lane mask as bool. Absolute value and negation are applied to the sign bit (CDNA3 ISA guide,
-    6.2.2 "Input modifiers").
+    "Input modifiers").
     """
     if dtype == "mask":
         slot = operand.index
@@ -273,7 +274,7 @@ def keeps_high(d: Decode, operand: Operand, dtype: str) -> bool:
     return dtype in ("u16", "i16", "f16") and (operand.half or not d.mode.zeroes_high)
 
 
-# --- Rules of vector instructions that work lane by lane ---------------------------------------------------------------
+# --- Rules of vector instructions that work lane by lane --------------------------------------------------------------
 
 Function = Callable[..., Any]
 
@@ -290,8 +291,8 @@ def elementwise(
 ) -> Rule:
     """A rule for `fn`. `types` is "result: source source": "f32: f32 f32".
 
-    `accumulate`: the destination is the last source as well (v_fmac). `keep_high`: a 16-bit result leaves the upper half
-    of its register alone on every target.
+    `accumulate`: the destination is the last source as well (v_fmac). `keep_high`: a 16-bit result leaves the upper
+    half of its register alone on every target.
     """
     out, _, ins = types.partition(":")
     kinds = tuple(ins.split())
@@ -372,7 +373,7 @@ _SCALES: Mapping[tuple[str, str | None], float] = {("mul", "2"): 2.0, ("mul", "4
 
 
 def _finish(d: Decode, dtype: str) -> Function | None:
-    """Output modifiers (CDNA3 ISA guide, 6.2.2): scale, then clamp to 0..1 (NaN becomes 0: DX10_CLAMP)."""
+    """Output modifiers (CDNA3 ISA guide, "Output modifiers"): scale, then clamp to 0..1 (NaN becomes 0: DX10_CLAMP)."""
     scale = 1.0
     for key in ("mul", "div"):
         if key in d.modifiers:

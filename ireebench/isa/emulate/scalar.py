@@ -1,6 +1,6 @@
 """Scalar ALU instructions: one value for each wave.
 
-References: AMD CDNA3 ISA guide, chapter 5 (SALU) and 15.1-15.4 (SOP2, SOPK, SOP1, SOPC pseudocode).
+References: AMD CDNA3 ISA guide, "Scalar ALU operations" and the pseudocode of SOP2, SOPK, SOP1 and SOPC instructions.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ireebench.isa.emulate.operands import EXEC, NULL, SCC, Kind, Operand, const
 from ireebench.isa.emulate.rules import Decode, Function, Rule, Run
 from ireebench.isa.emulate.waves import Array, Waves
 
-SOP1, SOP2, SOPC, SOPK = "CDNA3 ISA 15.3 SOP1", "CDNA3 ISA 15.1 SOP2", "CDNA3 ISA 15.4 SOPC", "CDNA3 ISA 15.2 SOPK"
+SOP1, SOP2, SOPC, SOPK = "CDNA3 ISA, SOP1", "CDNA3 ISA, SOP2", "CDNA3 ISA, SOPC", "CDNA3 ISA, SOPK"
 S = "scalar"
 Scalars = Callable[[Waves], Array]
 # What becomes of SCC: kept, set where the result is not 0, or computed by the function as a second result.
@@ -92,18 +92,6 @@ def _simple(fn: Function, types: str, scc: Scc = "keep", section: str = SOP2, ac
     return Rule(section, S, build, implicit_writes=writes, reads_output=accumulate, shadow="bits" if bitwise else "any")
 
 
-def _compare(fn: Function, kind: str, section: str = SOPC) -> Rule:
-    def build(d: Decode) -> Run:
-        a, b = (scalar_source(d, o, kind) for o in d.operands)
-
-        def run(g: Waves) -> None:
-            g.scc[...] = fn(a(g), b(g))
-
-        return run
-
-    return Rule(section, S, build, outputs=0, implicit_writes=(SCC,))
-
-
 def _conditional_move(kind: str) -> Rule:
     def build(d: Decode) -> Run:
         a = scalar_source(d, d.operands[1], kind)
@@ -124,7 +112,7 @@ def _select(kind: str) -> Rule:
 
 
 def _save_exec(fn: Function, bits: int) -> Rule:
-    """S_AND_SAVEEXEC and kin: the old EXEC is kept, the new one is fn(source, EXEC), SCC says whether any lane is left."""
+    """S_AND_SAVEEXEC and kin: the old EXEC is kept, the new one is fn(source, EXEC), SCC says if any lane is left."""
     kind = f"u{bits}"
 
     def build(d: Decode) -> Run:
@@ -251,6 +239,14 @@ def _set_bit(value: int) -> Callable[[str], Rule]:
     return rule
 
 
+def immediate(operand: Operand, signed: bool) -> Array:
+    """The 16-bit immediate of an SOPK instruction as uint32, sign-extended where `signed`."""
+    value = int(operand.value) & 0xFFFF
+    if signed and value >= 0x8000:
+        value -= 0x10000
+    return np.full(1, value & 0xFFFFFFFF, np.uint32)
+
+
 def _move_k(d: Decode) -> Run:
     value = np.uint32(int(d.operands[1].value) & 0xFFFF)
     extended = value if value < 0x8000 else value | np.uint32(0xFFFF0000)
@@ -259,30 +255,9 @@ def _move_k(d: Decode) -> Run:
     return lambda g: store(g, constant)
 
 
-def _k(operand: Operand, signed: bool) -> Array:
-    value = int(operand.value) & 0xFFFF
-    if signed and value >= 0x8000:
-        value -= 0x10000
-    return np.full(1, value & 0xFFFFFFFF, np.uint32)
-
-
-def _compare_k(fn: Function, signed: bool) -> Rule:
-    def build(d: Decode) -> Run:
-        kind = "i32" if signed else "u32"
-        a = scalar_source(d, d.operands[0], kind)
-        k = _k(d.operands[1], signed).view(np.int32 if signed else np.uint32)
-
-        def run(g: Waves) -> None:
-            g.scc[...] = fn(a(g), k)
-
-        return run
-
-    return Rule(SOPK, S, build, outputs=0, implicit_writes=(SCC,))
-
-
 def _add_k(d: Decode) -> Run:
     i = d.scalar(0)
-    k = _k(d.operands[1], True).view(np.int32)
+    k = immediate(d.operands[1], True).view(np.int32)
 
     def run(g: Waves) -> None:
         wide = g.su[i].view(np.int32).astype(np.int64) + k
@@ -294,7 +269,7 @@ def _add_k(d: Decode) -> Run:
 
 def _mul_k(d: Decode) -> Run:
     i = d.scalar(0)
-    k = _k(d.operands[1], True)
+    k = immediate(d.operands[1], True)
 
     def run(g: Waves) -> None:
         g.su[i][...] = g.su[i] * k
@@ -353,8 +328,6 @@ def _logic(bits: int) -> dict[str, Rule]:
         f"s_bcnt0_i32_b{bits}": _simple(lambda a: _count(~a), f"u32: {kind}", "nonzero", SOP1),
         f"s_bitset0_b{bits}": _set_bit(0)(kind),
         f"s_bitset1_b{bits}": _set_bit(1)(kind),
-        f"s_cmp_eq_u{bits}": _compare(np.equal, kind),
-        f"s_cmp_lg_u{bits}": _compare(np.not_equal, kind),
     }
 
 
@@ -366,34 +339,10 @@ def _whole_quads(a: Array) -> Array:
     return np.asarray(any_of_four * a.dtype.type(15))
 
 
-_COMPARE: Mapping[str, Function] = {
-    "eq": np.equal, "lg": np.not_equal, "gt": np.greater, "ge": np.greater_equal, "lt": np.less, "le": np.less_equal,
-}  # fmt: skip
-
-
-def _bit_test(value: int, bits: int) -> Rule:
-    def build(d: Decode) -> Run:
-        a, n = scalar_source(d, d.operands[0], f"u{bits}"), scalar_source(d, d.operands[1], "u32")
-
-        def run(g: Waves) -> None:
-            x = a(g)
-            bit = (x >> (n(g) & np.uint32(bits - 1)).astype(x.dtype)) & x.dtype.type(1)
-            g.scc[...] = bit == value
-
-        return run
-
-    return Rule(SOPC, S, build, outputs=0, implicit_writes=(SCC,))
-
-
 RULES: Mapping[str, Rule] = {
     **_logic(32),
     **_logic(64),
-    **{f"s_cmp_{n}_i32": _compare(fn, "i32") for n, fn in _COMPARE.items()},
-    **{f"s_cmp_{n}_u32": _compare(fn, "u32") for n, fn in _COMPARE.items()},
-    **{f"s_cmpk_{n}_i32": _compare_k(fn, True) for n, fn in _COMPARE.items()},
-    **{f"s_cmpk_{n}_u32": _compare_k(fn, False) for n, fn in _COMPARE.items()},
-    **{f"s_bitcmp{v}_b{b}": _bit_test(v, b) for v in (0, 1) for b in (32, 64)},
-    "s_nop": Rule("CDNA3 ISA 15.5 SOPP", S, lambda _: lambda g: None, outputs=0),
+    "s_nop": Rule("CDNA3 ISA, SOPP", S, lambda _: lambda g: None, outputs=0),
     "s_movk_i32": Rule(SOPK, S, _move_k),
     "s_addk_i32": Rule(SOPK, S, _add_k, reads_output=True, implicit_writes=(SCC,)),
     "s_mulk_i32": Rule(SOPK, S, _mul_k, reads_output=True),
@@ -403,9 +352,9 @@ RULES: Mapping[str, Rule] = {
     "s_sub_i32": _simple(_overflow(True), "i32: i32 i32", "second"),
     "s_addc_u32": _with_carry(False),
     "s_subb_u32": _with_carry(True),
-    "s_add_u64": _simple(np.add, "u64: u64 u64", section="RDNA4 ISA 16.1 SOP2"),
-    "s_sub_u64": _simple(np.subtract, "u64: u64 u64", section="RDNA4 ISA 16.1 SOP2"),
-    "s_mul_u64": _simple(np.multiply, "u64: u64 u64", section="RDNA4 ISA 16.1 SOP2"),
+    "s_add_u64": _simple(np.add, "u64: u64 u64", section="RDNA4 ISA, SOP2"),
+    "s_sub_u64": _simple(np.subtract, "u64: u64 u64", section="RDNA4 ISA, SOP2"),
+    "s_mul_u64": _simple(np.multiply, "u64: u64 u64", section="RDNA4 ISA, SOP2"),
     "s_mul_i32": _simple(np.multiply, "u32: u32 u32"),
     "s_mul_hi_u32": _simple(_high(np.uint64), "u32: u32 u32"),
     "s_mul_hi_i32": _simple(_high(np.int64), "u32: i32 i32"),
@@ -424,7 +373,7 @@ RULES: Mapping[str, Rule] = {
     "s_pack_ll_b32_b16": _simple(_two_halves(0, 0), "u32: u32 u32"),
     "s_pack_lh_b32_b16": _simple(_two_halves(0, 1), "u32: u32 u32"),
     "s_pack_hh_b32_b16": _simple(_two_halves(1, 1), "u32: u32 u32"),
-    "s_pack_hl_b32_b16": _simple(_two_halves(1, 0), "u32: u32 u32", section="RDNA3 ISA 16.1 SOP2"),
+    "s_pack_hl_b32_b16": _simple(_two_halves(1, 0), "u32: u32 u32", section="RDNA3 ISA, SOP2"),
 }
 
 

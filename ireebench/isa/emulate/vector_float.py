@@ -1,7 +1,8 @@
 """Vector float instructions in f16, f32 and f64.
 
-References: AMD CDNA3 ISA guide, 6.2 (modifiers), 16.1, 16.2 and 16.4 (pseudocode). Approximate instructions (reciprocal, square
-root, exponential, logarithm, sine) are correctly rounded here where the hardware is within 1 ulp: docs/emulator.md.
+References: AMD CDNA3 ISA guide, "Input modifiers", "Output modifiers", and the pseudocode of VOP1, VOP2 and VOP3
+instructions. Approximate instructions (reciprocal, square root, exponential, logarithm, sine) are correctly rounded
+here where the hardware is within 1 ulp: docs/emulator.md.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ireebench.isa.emulate.operands import VCC
 from ireebench.isa.emulate.rules import Decode, Function, Rule, Run, elementwise, result, source
 from ireebench.isa.emulate.waves import Array, Waves
 
-VOP1, VOP2, VOP3 = "CDNA3 ISA 16.2 VOP1", "CDNA3 ISA 16.1 VOP2", "CDNA3 ISA 16.4 VOP3A"
+VOP1, VOP2, VOP3 = "CDNA3 ISA, VOP1", "CDNA3 ISA, VOP2", "CDNA3 ISA, VOP3A"
 F = "vector float"
 
 
@@ -146,7 +147,7 @@ def _div_fmas(d: Decode) -> Run:
 
 
 def _mix(kind: str) -> Callable[[Decode], Run]:
-    """V_FMA_MIX: each source is f32, or the chosen half as f16 (CDNA3 ISA guide, 16.5)."""
+    """V_FMA_MIX: each source is f32, or the chosen half as f16 (CDNA3 ISA guide, VOP3P instructions)."""
 
     def build(d: Decode) -> Run:
         import dataclasses
@@ -202,13 +203,13 @@ def _common(kind: str) -> dict[str, Rule]:
         f"v_min_{kind}": _extremum(floats.minimum, two),
         f"v_max3_{kind}": _extremum3(floats.maximum, _types(3, kind)),
         f"v_min3_{kind}": _extremum3(floats.minimum, _types(3, kind)),
-        f"v_maximum_{kind}": _float(floats.maximum_nan, two, "RDNA4 ISA 16.10 VOP3"),
-        f"v_minimum_{kind}": _float(floats.minimum_nan, two, "RDNA4 ISA 16.10 VOP3"),
+        f"v_maximum_{kind}": _float(floats.maximum_nan, two, "RDNA4 ISA, VOP3"),
+        f"v_minimum_{kind}": _float(floats.minimum_nan, two, "RDNA4 ISA, VOP3"),
         f"v_maximum3_{kind}": _float(
-            lambda a, b, c: floats.maximum_nan(floats.maximum_nan(a, b), c), _types(3, kind), "CDNA4 ISA 16.4 VOP3A"
+            lambda a, b, c: floats.maximum_nan(floats.maximum_nan(a, b), c), _types(3, kind), "CDNA4 ISA, VOP3A"
         ),
         f"v_minimum3_{kind}": _float(
-            lambda a, b, c: floats.minimum_nan(floats.minimum_nan(a, b), c), _types(3, kind), "CDNA4 ISA 16.4 VOP3A"
+            lambda a, b, c: floats.minimum_nan(floats.minimum_nan(a, b), c), _types(3, kind), "CDNA4 ISA, VOP3A"
         ),
         f"v_med3_{kind}": _float(floats.median3, _types(3, kind)),
         f"v_fma_{kind}": _fma(VOP3, kind),
@@ -240,11 +241,11 @@ RULES: Mapping[str, Rule] = {
     "v_mul_legacy_f32": _float(_legacy_mul, "f32: f32 f32", VOP2),
     "v_frexp_exp_i32_f32": _float(_frexp_exponent, "i32: f32", VOP1),
     "v_frexp_exp_i16_f16": _float(lambda a: _frexp_exponent(a).astype(np.int16), "i16: f16", VOP1),
-    "v_div_scale_f32": Rule("CDNA3 ISA 16.4 VOP3B", F, _div_scale, outputs=2),
+    "v_div_scale_f32": Rule("CDNA3 ISA, VOP3B", F, _div_scale, outputs=2),
     "v_div_fmas_f32": Rule(VOP3, F, _div_fmas, implicit_reads=(VCC, VCC + 1)),
-    "v_fma_mix_f32": Rule("CDNA3 ISA 16.5 VOP3P", F, _mix("f32")),
-    "v_fma_mixlo_f16": Rule("CDNA3 ISA 16.5 VOP3P", F, _mix("lo"), reads_output=True),
-    "v_fma_mixhi_f16": Rule("CDNA3 ISA 16.5 VOP3P", F, _mix("hi"), reads_output=True),
+    "v_fma_mix_f32": Rule("CDNA3 ISA, VOP3P", F, _mix("f32")),
+    "v_fma_mixlo_f16": Rule("CDNA3 ISA, VOP3P", F, _mix("lo"), reads_output=True),
+    "v_fma_mixhi_f16": Rule("CDNA3 ISA, VOP3P", F, _mix("hi"), reads_output=True),
     "v_add_f64": _float(np.add, "f64: f64 f64"),
     "v_mul_f64": _float(np.multiply, "f64: f64 f64"),
     "v_max_f64": _extremum(floats.maximum, "f64: f64 f64"),

@@ -1,7 +1,7 @@
 """Vector integer instructions: moves, logic, shifts, additions, multiplications, bit fields.
 
-References: AMD CDNA3 ISA guide, chapter 6 (VALU) and 16.1-16.4 (VOP1, VOP2, VOP3 pseudocode); RDNA3 ISA guide, chapter 16
-for the names with "_nc_". Shift amounts use their low 5 bits (6 for 64-bit).
+References: AMD CDNA3 ISA guide, "Vector ALU operations" and the pseudocode of VOP1, VOP2 and VOP3 instructions; RDNA3
+ISA guide for the names with "_nc_". Shift amounts use their low 5 bits (6 for 64-bit).
 """
 
 from __future__ import annotations
@@ -10,6 +10,21 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from ireebench.isa.emulate.bits import (
+    align_bit,
+    align_byte,
+    bit_count,
+    bit_field,
+    constant_permute,
+    find_first_set,
+    find_high,
+    find_high_signed,
+    permute_bytes,
+    reverse_bits,
+    signed_bit_field,
+    signed_wide,
+    wide,
+)
 from ireebench.isa.emulate.operands import Kind
 from ireebench.isa.emulate.rules import Decode, Function, Rule, Run, elementwise, result, source
 from ireebench.isa.emulate.waves import Array, Waves
@@ -18,73 +33,7 @@ _5 = np.uint32(31)
 _4 = np.uint16(15)
 _6 = np.uint64(63)
 _1 = np.uint32(1)
-VOP1, VOP2, VOP3 = "CDNA3 ISA 16.2 VOP1", "CDNA3 ISA 16.1 VOP2", "CDNA3 ISA 16.4 VOP3A"
-
-
-def _wide(a: Array) -> Array:
-    return a.astype(np.uint64)
-
-
-def _swide(a: Array) -> Array:
-    return a.astype(np.int64)
-
-
-def bit_field(a: Array, offset: Array, width: Array) -> Array:
-    """V_BFE_U32: `width` bits of a from `offset`."""
-    mask = ((np.uint64(1) << _wide(width & _5)) - np.uint64(1)).astype(np.uint32)
-    return np.asarray((a >> (offset & _5)) & mask)
-
-
-def signed_bit_field(a: Array, offset: Array, width: Array) -> Array:
-    """V_BFE_I32: as V_BFE_U32, sign-extended from the field's top bit."""
-    size = width & _5
-    field = _swide(bit_field(a, offset, width))
-    top = np.int64(1) << _swide(np.where(size == 0, _1, size) - _1)
-    value = np.where((field & top) != 0, field - (top << np.int64(1)), field)
-    return np.where(size == 0, np.int64(0), value).astype(np.uint32)
-
-
-def permute_bytes(a: Array, b: Array, select: Array) -> Array:
-    """V_PERM_B32: each byte of `select` picks one of the 8 bytes of {a, b}, a sign, 0x00 or 0xff."""
-    a, b, select = np.broadcast_arrays(a, b, select)
-    both = (_wide(a) << np.uint64(32)) | _wide(b)
-    out = np.zeros(a.shape, np.uint32)
-    for i in range(4):
-        s = (select >> np.uint32(8 * i)) & np.uint32(0xFF)
-        byte = (both >> (_wide(s & np.uint32(7)) * np.uint64(8))) & np.uint64(0xFF)
-        if int(s.max()) > 7:
-            # 8..11: the sign of bytes 1, 3, 5, 7, spread over a byte.
-            sign_at = (np.clip(s, 8, 11) - np.uint32(8)) * np.uint32(16) + np.uint32(15)
-            sign = ((both >> _wide(sign_at)) & np.uint64(1)) * np.uint64(0xFF)
-            byte = np.where(s < 8, byte, np.where(s < 12, sign, np.where(s == 12, np.uint64(0), np.uint64(0xFF))))
-        out |= (byte.astype(np.uint32)) << np.uint32(8 * i)
-    return out
-
-
-def _constant_permute(select: int) -> Function | None:
-    """V_PERM_B32 with the common constant selectors, as shifts and masks: it is in every bf16 loop."""
-    picks = [(select >> (8 * i)) & 0xFF for i in range(4)]
-    if any(p > 7 for p in picks):
-        return None
-
-    def permute(a: Array, b: Array) -> Array:
-        out: Array | None = None
-        done = 0
-        while done < 4:
-            # A run of consecutive bytes of one source moves with one shift.
-            first, n = picks[done], 1
-            while done + n < 4 and picks[done + n] == first + n and (first + n) // 4 == first // 4:
-                n += 1
-            word = a if first >= 4 else b
-            shift = 8 * (done - first % 4)
-            moved = word << np.uint32(shift) if shift >= 0 else word >> np.uint32(-shift)
-            part = moved & np.uint32((((1 << (8 * n)) - 1) << (8 * done)) & 0xFFFFFFFF)
-            out = part if out is None else out | part
-            done += n
-        assert out is not None
-        return out
-
-    return permute
+VOP1, VOP2, VOP3 = "CDNA3 ISA, VOP1", "CDNA3 ISA, VOP2", "CDNA3 ISA, VOP3A"
 
 
 def _perm(d: Decode) -> Run:
@@ -97,7 +46,7 @@ def _perm(d: Decode) -> Run:
         if s.shape[1] == 1 and (s == s[0, 0]).all():
             key = int(s[0, 0])
             if key not in cache:
-                cache[key] = _constant_permute(key)
+                cache[key] = constant_permute(key)
             quick = cache[key]
             if quick is not None:
                 store(g, quick(a(g), b(g)))
@@ -154,12 +103,12 @@ def _carry(fn: Callable[[Array, Array, Array], tuple[Array, Array]], carry_in: b
 
 
 def _add_carry(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
-    total = _wide(a) + _wide(b) + _wide(c)
+    total = wide(a) + wide(b) + wide(c)
     return total.astype(np.uint32), total > 0xFFFFFFFF
 
 
 def _sub_borrow(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
-    total = _swide(a) - _swide(b) - _swide(c)
+    total = signed_wide(a) - signed_wide(b) - signed_wide(c)
     return total.astype(np.uint32), total < 0
 
 
@@ -168,11 +117,11 @@ def _swap(fn: Function) -> Function:
 
 
 def _mul_high(a: Array, b: Array) -> Array:
-    return ((_wide(a) * _wide(b)) >> np.uint64(32)).astype(np.uint32)
+    return ((wide(a) * wide(b)) >> np.uint64(32)).astype(np.uint32)
 
 
 def _mul_high_signed(a: Array, b: Array) -> Array:
-    return ((_swide(a) * _swide(b)) >> np.int64(32)).astype(np.uint32)
+    return ((signed_wide(a) * signed_wide(b)) >> np.int64(32)).astype(np.uint32)
 
 
 def _signed24(a: Array) -> Array:
@@ -198,35 +147,6 @@ def _mad64(signed: bool) -> Callable[[Decode], Run]:
         return run
 
     return build
-
-
-def _bit_count(a: Array, b: Array) -> Array:
-    return np.bitwise_count(a).astype(np.uint32) + b
-
-
-def _find_first_set(a: Array) -> Array:
-    lowest = a & (~a + _1)
-    return np.where(a == 0, np.uint32(0xFFFFFFFF), np.bitwise_count(lowest - _1).astype(np.uint32))
-
-
-def find_high(a: Array) -> Array:
-    """Zeros above the highest set bit; all ones for 0 (V_FFBH_U32)."""
-    smeared = a | (a >> np.uint32(1))
-    for n in (2, 4, 8, 16):
-        smeared = smeared | (smeared >> np.uint32(n))
-    return np.where(a == 0, np.uint32(0xFFFFFFFF), np.uint32(32) - np.bitwise_count(smeared).astype(np.uint32))
-
-
-def _find_high_signed(a: Array) -> Array:
-    folded = np.where(a < 0, ~a, a).astype(np.uint32)
-    return np.where(folded == 0, np.uint32(0xFFFFFFFF), find_high(folded))
-
-
-def _reverse_bits(a: Array) -> Array:
-    for n, m in ((1, 0x55555555), (2, 0x33333333), (4, 0x0F0F0F0F), (8, 0x00FF00FF), (16, 0x0000FFFF)):
-        mask, shift = np.uint32(m), np.uint32(n)
-        a = ((a >> shift) & mask) | ((a & mask) << shift)
-    return a
 
 
 def _mbcnt(high: bool) -> Callable[[Decode], Run]:
@@ -255,14 +175,6 @@ def _bitop3(d: Decode) -> Run:
         store(g, out)
 
     return run
-
-
-def _alignbit(a: Array, b: Array, c: Array) -> Array:
-    return (((_wide(a) << np.uint64(32)) | _wide(b)) >> _wide(c & _5)).astype(np.uint32)
-
-
-def _alignbyte(a: Array, b: Array, c: Array) -> Array:
-    return (((_wide(a) << np.uint64(32)) | _wide(b)) >> (_wide(c & np.uint32(3)) * np.uint64(8))).astype(np.uint32)
 
 
 def _arith(a: Array) -> Array:
@@ -310,7 +222,7 @@ _SATURATING: Mapping[str, tuple[str, int, int]] = {
 
 
 def _lshl_add64(a: Array, b: Array, c: Array) -> Array:
-    return np.asarray((a << (_wide(b) & np.uint64(7))) + c)
+    return np.asarray((a << (wide(b) & np.uint64(7))) + c)
 
 
 _UU = "u32: u32 u32"
@@ -323,28 +235,28 @@ RULES: Mapping[str, Rule] = {
     "v_nop": Rule(VOP1, "vector int", lambda _: lambda g: None, outputs=0),
     "v_mov_b32": _bits(np.positive, "u32: u32", VOP1),
     "v_mov_b64": Rule(VOP1, "vector int", _unary64, shadow="bits"),
-    "v_mov_b16": _bits(np.positive, "u16: u16", "RDNA3 ISA 16.8 VOP1"),
-    "v_accvgpr_read_b32": _bits(np.positive, "u32: u32", "CDNA3 ISA 16.5 VOP3P"),
-    "v_accvgpr_write_b32": _bits(np.positive, "u32: u32", "CDNA3 ISA 16.5 VOP3P"),
+    "v_mov_b16": _bits(np.positive, "u16: u16", "RDNA3 ISA, VOP1"),
+    "v_accvgpr_read_b32": _bits(np.positive, "u32: u32", "CDNA3 ISA, VOP3P"),
+    "v_accvgpr_write_b32": _bits(np.positive, "u32: u32", "CDNA3 ISA, VOP3P"),
     "v_accvgpr_mov_b32": _bits(np.positive, "u32: u32", VOP1),
     "v_not_b32": _bits(np.invert, "u32: u32", VOP1),
-    "v_not_b16": _bits(np.invert, "u16: u16", "RDNA3 ISA 16.8 VOP1"),
-    "v_bfrev_b32": _bits(_reverse_bits, "u32: u32", VOP1),
+    "v_not_b16": _bits(np.invert, "u16: u16", "RDNA3 ISA, VOP1"),
+    "v_bfrev_b32": _bits(reverse_bits, "u32: u32", VOP1),
     "v_ffbh_u32": elementwise(find_high, "u32: u32", VOP1),
-    "v_ffbh_i32": elementwise(_find_high_signed, "u32: i32", VOP1),
-    "v_ffbl_b32": elementwise(_find_first_set, "u32: u32", VOP1),
-    "v_bcnt_u32_b32": elementwise(_bit_count, _UU, VOP3),
+    "v_ffbh_i32": elementwise(find_high_signed, "u32: i32", VOP1),
+    "v_ffbl_b32": elementwise(find_first_set, "u32: u32", VOP1),
+    "v_bcnt_u32_b32": elementwise(bit_count, _UU, VOP3),
     "v_mbcnt_lo_u32_b32": Rule(VOP3, "vector int", _mbcnt(False)),
     "v_mbcnt_hi_u32_b32": Rule(VOP3, "vector int", _mbcnt(True)),
     "v_and_b32": _bits(np.bitwise_and, _UU, VOP2),
     "v_or_b32": _bits(np.bitwise_or, _UU, VOP2),
     "v_xor_b32": elementwise(np.bitwise_xor, _UU, VOP2),
     "v_xnor_b32": elementwise(lambda a, b: ~(a ^ b), _UU, VOP2),
-    "v_and_b16": _bits(np.bitwise_and, _HH, "RDNA3 ISA 16.10 VOP3"),
-    "v_or_b16": _bits(np.bitwise_or, _HH, "RDNA3 ISA 16.10 VOP3"),
-    "v_xor_b16": elementwise(np.bitwise_xor, _HH, "RDNA3 ISA 16.10 VOP3"),
+    "v_and_b16": _bits(np.bitwise_and, _HH, "RDNA3 ISA, VOP3"),
+    "v_or_b16": _bits(np.bitwise_or, _HH, "RDNA3 ISA, VOP3"),
+    "v_xor_b16": elementwise(np.bitwise_xor, _HH, "RDNA3 ISA, VOP3"),
     "v_or3_b32": _bits(lambda a, b, c: a | b | c, _UUU, VOP3),
-    "v_xor3_b32": elementwise(lambda a, b, c: a ^ b ^ c, _UUU, "RDNA3 ISA 16.10 VOP3"),
+    "v_xor3_b32": elementwise(lambda a, b, c: a ^ b ^ c, _UUU, "RDNA3 ISA, VOP3"),
     "v_xad_u32": elementwise(lambda a, b, c: (a ^ b) + c, _UUU, VOP3),
     "v_and_or_b32": _bits(lambda a, b, c: (a & b) | c, _UUU, VOP3),
     "v_lshl_or_b32": _bits(lambda a, b, c: (a << (b & _5)) | c, _UUU, VOP3),
@@ -356,18 +268,18 @@ RULES: Mapping[str, Rule] = {
     "v_bfe_i32": elementwise(signed_bit_field, _UUU, VOP3),
     "v_bfm_b32": elementwise(lambda a, b: ((_1 << (a & _5)) - _1) << (b & _5), _UU, VOP3),
     "v_perm_b32": Rule(VOP3, "vector int", _perm, shadow="bits"),
-    "v_alignbit_b32": _bits(_alignbit, _UUU, VOP3),
-    "v_alignbyte_b32": _bits(_alignbyte, _UUU, VOP3),
-    "v_bitop3_b32": Rule("CDNA4 ISA 16.4 VOP3A", "vector int", _bitop3),
+    "v_alignbit_b32": _bits(align_bit, _UUU, VOP3),
+    "v_alignbyte_b32": _bits(align_byte, _UUU, VOP3),
+    "v_bitop3_b32": Rule("CDNA4 ISA, VOP3A", "vector int", _bitop3),
     "v_lshlrev_b32": _bits(lambda a, b: b << (a & _5), _UU, VOP2),
     "v_lshrrev_b32": _bits(lambda a, b: b >> (a & _5), _UU, VOP2),
     "v_ashrrev_i32": _bits(lambda a, b: _arith(b) >> (a & _5).astype(np.int32), "i32: u32 u32", VOP2),
     "v_lshlrev_b16": _bits(lambda a, b: b << (a & _4), _HH, VOP2),
     "v_lshrrev_b16": _bits(lambda a, b: b >> (a & _4), _HH, VOP2),
     "v_ashrrev_i16": _bits(lambda a, b: b >> (a & np.int16(15)), _JJ, VOP2),
-    "v_lshlrev_b64": _bits(lambda a, b: b << (_wide(a) & _6), "u64: u32 u64", VOP3),
-    "v_lshrrev_b64": _bits(lambda a, b: b >> (_wide(a) & _6), "u64: u32 u64", VOP3),
-    "v_ashrrev_i64": _bits(lambda a, b: b >> (_swide(a) & np.int64(63)), "i64: u32 i64", VOP3),
+    "v_lshlrev_b64": _bits(lambda a, b: b << (wide(a) & _6), "u64: u32 u64", VOP3),
+    "v_lshrrev_b64": _bits(lambda a, b: b >> (wide(a) & _6), "u64: u32 u64", VOP3),
+    "v_ashrrev_i64": _bits(lambda a, b: b >> (signed_wide(a) & np.int64(63)), "i64: u32 i64", VOP3),
     "v_add_u32": _sum(np.add, _UU, VOP2),
     "v_sub_u32": _sum(np.subtract, _UU, VOP2),
     "v_subrev_u32": _sum(_swap(np.subtract), _UU, VOP2),
@@ -419,10 +331,10 @@ RULES: Mapping[str, Rule] = {
     ),
     "v_sad_u32": elementwise(lambda a, b, c: np.where(a > b, a - b, b - a) + c, _UUU, VOP3),
     "v_cndmask_b32": Rule(VOP2, "vector int", _cndmask, shadow="bits"),
-    "v_cndmask_b16": Rule("RDNA3 ISA 16.10 VOP3", "vector int", _cndmask16, shadow="bits"),
+    "v_cndmask_b16": Rule("RDNA3 ISA, VOP3", "vector int", _cndmask16, shadow="bits"),
 }
 
-# RDNA names of the same operations: RDNA3 ISA guide, 16.7-16.10.
+# RDNA names of the same operations (RDNA3 ISA guide, VOP1 to VOP3 instructions).
 ALIASES: Mapping[str, str] = {
     "v_add_nc_u32": "v_add_u32", "v_sub_nc_u32": "v_sub_u32", "v_subrev_nc_u32": "v_subrev_u32",
     "v_add_nc_u16": "v_add_u16", "v_sub_nc_u16": "v_sub_u16", "v_add_nc_i32": "v_add_i32", "v_sub_nc_i32": "v_sub_i32",

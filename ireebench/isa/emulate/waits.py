@@ -1,7 +1,6 @@
 """Waits: S_WAITCNT and its successors. They change nothing but what is known to have arrived.
 
-References: AMD CDNA3 ISA guide, 4.4 and 15.5 (S_WAITCNT); RDNA3 ISA guide, 5.6 (VSCNT apart); RDNA4 ISA guide, 5.6
-(S_WAIT_LOADCNT ...).
+References: AMD CDNA3 ISA guide, S_WAITCNT; RDNA3 ISA guide (VSCNT apart); RDNA4 ISA guide (S_WAIT_LOADCNT ...).
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from ireebench.isa.emulate.operands import Kind, parse_operand
 from ireebench.isa.emulate.rules import Decode, Rule, Run
 from ireebench.isa.emulate.waves import Waves
 
-SOPP = "CDNA3 ISA 15.5 SOPP"
+SOPP = "CDNA3 ISA, SOPP"
 W = "wait"
 _COUNTER = re.compile(r"(vmcnt|lgkmcnt|expcnt|vscnt)\((\d+)\)")
 
@@ -36,7 +35,7 @@ def _waitcnt(d: Decode) -> Run:
 
 
 def _encoded(d: Decode, value: int) -> list[tuple[str, int]]:
-    """S_WAITCNT with a number. gfx9: vmcnt in bits 3:0 and 15:14, lgkmcnt in 11:8; gfx11: vmcnt in 15:10, lgkmcnt in 9:4."""
+    """S_WAITCNT with a number. gfx9: vmcnt in bits 3:0 and 15:14, lgkmcnt in 11:8; gfx11: in 15:10 and 9:4."""
     if d.mode.generation == 9:
         return [("vm", (value & 15) | ((value >> 10) & 0x30)), ("lgkm", (value >> 8) & 15)]
     if d.mode.generation == 11:
@@ -85,30 +84,31 @@ def _split(names: tuple[str, ...]) -> Rule:
 
         return run
 
-    return Rule("RDNA4 ISA 16.5 SOPP", W, build, outputs=0)
+    return Rule("RDNA4 ISA, SOPP", W, build, outputs=0)
 
 
 def _nothing(_: Decode) -> Run:
     return lambda g: None
 
 
-def _ignored(group: str = W) -> Rule:
-    return Rule(SOPP, group, _nothing, outputs=0)
+def _ignored() -> Rule:
+    return Rule(SOPP, W, _nothing, outputs=0)
+
+
+# Hints, cache maintenance and waits for counters that nothing of ours uses: no value depends on them.
+_NO_EFFECT = (
+    "s_waitcnt_depctr", "s_wait_alu", "s_wait_idle", "s_wait_expcnt", "s_wait_samplecnt", "s_wait_bvhcnt",
+    "s_delay_alu", "s_sleep", "s_setprio", "s_sethalt", "s_clause", "s_set_inst_prefetch_distance",
+    "s_inst_prefetch", "s_code_end", "s_icache_inv", "s_dcache_wb", "s_dcache_inv", "buffer_wbl2", "buffer_inv",
+    "buffer_gl0_inv", "buffer_gl1_inv", "s_sendmsg", "s_ttracedata", "global_wb", "global_inv",
+)  # fmt: skip
 
 
 RULES: Mapping[str, Rule] = {
     "s_waitcnt": Rule(SOPP, W, _waitcnt, outputs=0),
-    "s_waitcnt_vscnt": Rule("RDNA3 ISA 16.2 SOPK", W, _store_wait, outputs=0),
+    "s_waitcnt_vscnt": Rule("RDNA3 ISA, SOPK", W, _store_wait, outputs=0),
     **{name: _split((name,)) for name in _GFX12},
     "s_wait_loadcnt_dscnt": _split(("s_wait_loadcnt", "s_wait_dscnt")),
     "s_wait_storecnt_dscnt": _split(("s_wait_storecnt", "s_wait_dscnt")),
-    **{
-        name: _ignored()
-        for name in (
-            "s_waitcnt_depctr", "s_wait_alu", "s_wait_idle", "s_wait_expcnt", "s_wait_samplecnt", "s_wait_bvhcnt",
-            "s_delay_alu", "s_sleep", "s_setprio", "s_sethalt", "s_clause", "s_set_inst_prefetch_distance", "s_inst_prefetch",
-            "s_code_end", "s_icache_inv", "s_dcache_wb", "s_dcache_inv", "buffer_wbl2", "buffer_inv", "buffer_gl0_inv",
-            "buffer_gl1_inv", "s_sendmsg", "s_ttracedata", "s_set_vgpr_msb", "global_wb", "global_inv",
-        )
-    },
-}  # fmt: skip
+    **{name: _ignored() for name in _NO_EFFECT},
+}

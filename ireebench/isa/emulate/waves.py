@@ -40,8 +40,9 @@ class Pending:
 class Waves:
     """Waves that stand at the same place in the code.
 
-    `v` is uint32 [register, wave, lane], `s` is uint32 [wave, slot]. `workgroup` numbers the workgroup within the batch,
-    `ids` are its x, y, z, `wave` is the wave's number within the workgroup. `scratch` is uint32 [wave, lane, dword].
+    `v` is uint32 [register, wave, lane], `s` is uint32 [wave, slot]. `workgroup` is the workgroup's number in the
+    batch, `ids` are its x, y, z, `wave` is the wave's number within the workgroup. `scratch` is uint32 [wave, lane,
+    dword].
     """
 
     v: U32

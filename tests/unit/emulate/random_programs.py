@@ -1,12 +1,12 @@
 """Seeded random linalg programs, compiled for gfx942 and for the CPU, to be compared bit for bit.
 
-Elementwise, broadcast and reduction, in i32, f32, f16 and bf16. The two compilers may rightly differ in what IEEE arithmetic or
-LLVM leaves open, so programs keep away from it:
+Elementwise, broadcast and reduction, in i32, f32, f16 and bf16. The two compilers may rightly differ in what IEEE
+arithmetic or LLVM leaves open, so programs keep away from it:
 - sums add small whole numbers: every order and every fusion gives the same;
 - a product is never added to: one side may fuse it;
 - no float32 or bfloat16 denormals: IREE's CPU runtime flushes them to zero;
 - a bfloat16 program ends with its first operation that rounds: the CPU keeps intermediate results in float32;
-- maximumf and minimumf see no NaN (gfx942 code uses instructions that ignore it), and no -0 meets +0 in a minimum or maximum.
+- maximumf and minimumf see no NaN: gfx942 code uses instructions that ignore it.
 NaN equals NaN whatever its payload.
 """
 
