@@ -129,7 +129,6 @@ class Worker:
             if not self._progress.failures.get(item.entry):
                 self._journal.write("end", item, **data)
 
-
     def _restart(self) -> NoReturn:
         """Ends this process at once: taking a failed device down in order may never end.
 
@@ -159,7 +158,8 @@ class GroupRun:
 
     def run(self) -> None:
         """Checks, times and closes every entry that is not over yet."""
-        if not self._prepare():
+        self._refuse()
+        if not self._pending() or not self._prepare():
             return
         for entry in self._pending():
             self._load(entry)
@@ -195,14 +195,11 @@ class GroupRun:
             self._worker.fail(Item(entry.key, "load"), failure)
         return False
 
-    def _load(self, entry: Entry) -> None:
-        """Puts an entry on the device; a baseline that is absent or does not serve the problem ends here."""
-        item = Item(entry.key, "load")
-        if entry.baseline is not None and (failure := self._refusal(entry.baseline)):
-            self._worker.fail(item, failure)
-            return
-        with self._worker.item(item):
-            self._loaded[entry.key] = self._baseline(entry.baseline) if entry.baseline else self._artifact(entry)
+    def _refuse(self) -> None:
+        """Ends the baselines that are absent or do not serve the problem, before any inputs are made."""
+        for entry in self._pending():
+            if entry.baseline is not None and (failure := self._refusal(entry.baseline)):
+                self._worker.fail(Item(entry.key, "load"), failure)
 
     def _refusal(self, name: str) -> Failure | None:
         timer = self._worker.job.timer
@@ -210,6 +207,11 @@ class GroupRun:
             reason = f"timer {timer} sees the dispatches of IREE modules only; --timer host times baselines too"
             return Failure(Status.REJECTED, reason)
         return baselines.refusal(name, self._problem, self._worker.job.device)
+
+    def _load(self, entry: Entry) -> None:
+        """Puts an entry on the device."""
+        with self._worker.item(Item(entry.key, "load")):
+            self._loaded[entry.key] = self._baseline(entry.baseline) if entry.baseline else self._artifact(entry)
 
     def _baseline(self, name: str) -> Runnable:
         return baselines.load(name).prepare(self._problem, self._inputs, self._copies, self._worker.job.device)

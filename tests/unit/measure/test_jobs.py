@@ -256,6 +256,23 @@ def test_closing_the_iterator_early_leaves_no_process(
     assert not Path(f"/proc/{pid}").exists()
 
 
+def test_a_worker_needs_no_compiler_and_no_command_line() -> None:
+    """It runs on GPU machines that have the runtime wheel alone."""
+    code = (
+        "import sys, ireebench.measure.worker, ireebench.measure.client, ireebench.measure.artifact_runner;"
+        "print([m for m in ('click', 'rich', 'pandas', 'pydantic', 'jinja2', 'torch', 'iree.compiler')"
+        " if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_profiler_that_is_not_there_is_named(entry: Callable[..., Entry], problem: Problem, tmp_path: Path) -> None:
+    (result,) = run_job(job_of(problem, entry("good")), tmp_path, wrap=("no-such-profiler", "--"))
+    assert result.failure is not None
+    assert result.failure.reason.endswith("no-such-profiler: No such file or directory")
+
+
 CHILD = """
 import sys
 from pathlib import Path
