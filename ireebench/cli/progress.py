@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from ireebench.measure.watch import Session
 from ireebench.outcome import Status
 from ireebench.store.trial import Trial
 
@@ -53,3 +54,9 @@ class SweepProgress:
         self._failed[stage] += trial.status is not Status.OK
         note = f"{self._failed[stage]} failed" if self._failed[stage] else ""
         self._bars.update(self._tasks[stage], advance=1, note=note)
+
+    def watched(self, session: Session) -> None:
+        """Says when the device was slowed down: the figures of that process are not its best."""
+        if session.throttled:
+            text = f"{session.device}: throttled ({session.throttled}) at the end of process {session.process}"
+            click.echo(text, err=True)

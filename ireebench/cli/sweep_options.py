@@ -42,17 +42,18 @@ def op_argument(f: F) -> F:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Which candidates. `target` "auto" is the best device present."""
+    """Which candidates. `target` "auto" is the best device present; `where` filters on their assembly."""
 
     target: str
     variants: tuple[str, ...]
     config: Config | None
     limit: int | None
     seed: int
+    where: str | None
 
 
 def space_options(f: F) -> F:
-    """`--target`, `--variants`, `--config`, `--limit`, `--seed`; gives `space: Space`."""
+    """`--target`, `--variants`, `--config`, `--limit`, `--seed`, `--where`; gives `space: Space`."""
 
     @click.option(
         "--target", default="auto", show_default=True, help="gfx942, sm_89, cpu ...; auto: best device present."
@@ -61,6 +62,7 @@ def space_options(f: F) -> F:
     @click.option("--config", "config_text", metavar="SG=4,PR=2048", help="One configuration instead of the space.")
     @click.option("--limit", type=click.IntRange(min=1), help="Candidates a problem and variant (seeded sample).")
     @click.option("--seed", type=int, default=0, show_default=True, help="Seed of samples, inputs and orders.")
+    @click.option("--where", metavar="EXPR", help="Only kernels such as 'vgpr_spills == 0 and occupancy >= 4' (AMD).")
     @functools.wraps(f)
     def wrapper(
         *args: Any,
@@ -69,10 +71,11 @@ def space_options(f: F) -> F:
         config_text: str | None,
         limit: int | None,
         seed: int,
+        where: str | None,
         **kwargs: Any,
     ) -> Any:
         config = Config.parse(config_text) if config_text is not None else None
-        return f(*args, space=Space(target, names(variant_names), config, limit, seed), **kwargs)
+        return f(*args, space=Space(target, names(variant_names), config, limit, seed, where), **kwargs)
 
     return wrapper  # type: ignore[return-value]
 
@@ -205,9 +208,7 @@ def resolve_variants(op: str, asked: tuple[str, ...], target: Target) -> tuple[V
     """The variants asked for, or all that the op has (the shuffle ones only when asked for: they double a sweep)."""
     if asked:
         return tuple(find_variant(n) for n in asked)
-    usual = [v for v in VARIANTS.values() if v.comparator == "ballot" and (op == "argmax" or v.name != "ukernel")]
-    if target.backend != "hip":
-        usual = [v for v in usual if v.name != "ukernel"]
+    usual = [v for v in VARIANTS.values() if v.comparator == "ballot" and v.serves(op, target.backend)]
     return tuple(usual)
 
 
@@ -289,6 +290,8 @@ def _request(
     measuring: Measuring | None,
     fresh: bool,
 ) -> Request:
+    from ireebench.sweep.static import parse_filter
+
     baselines: tuple[str, ...] = ()
     if measuring is not None:
         from ireebench.measure.baselines.table import expand
@@ -305,4 +308,5 @@ def _request(
         seed=space.seed,
         measuring=measuring,
         fresh=fresh,
+        where=parse_filter(space.where) if space.where else None,
     )

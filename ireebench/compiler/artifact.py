@@ -34,6 +34,13 @@ class KernelEvidence:
     vgpr_spills: int | None = None
     ukernel: str | None = None
     assembly: str | None = None  # file name inside the artifact's folder: "dump/....rocmasm"
+    # From the ISA inspector, AMD targets alone: waves a SIMD and what limits them, bytes a lane of the loads that carry
+    # most of the hot loop, DPP instructions, ids of lints.
+    occupancy: int | None = None
+    limited_by: str | None = None
+    load_width_bytes: int | None = None
+    dpp: int | None = None
+    lints: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,18 +13,20 @@ import platform
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from ireebench.measure.campaign import Campaign, Progress, run_on_devices
+from ireebench.measure.ceiling import sweep_ceiling
 from ireebench.measure.client import run_job
 from ireebench.measure.device import describe
 from ireebench.measure.job import Entry, Group, Job
 from ireebench.measure.result import EntryResult
 from ireebench.measure.results_file import ResultsWriter
-from ireebench.measure.timers.table import resolve
+from ireebench.measure.timers.table import load, resolve
+from ireebench.measure.watch import Session, watched
 
 CAMPAIGN = "campaign.json"
 MANIFEST = "manifest.json"
@@ -95,29 +97,52 @@ def placed(campaign: Campaign, folder: Path, problems: frozenset[str] | None) ->
     return replace(campaign, groups=tuple(groups))
 
 
-def run_bundle(campaign: Campaign, devices: Sequence[str], out: Path, time_limit_s: float | None) -> list[Path]:
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds in seconds on a bundle's run; None: no bound. `ceiling_s` 0 leaves the ceiling unmeasured."""
+
+    run_s: float | None = None
+    ceiling_s: float = 0.0
+
+
+def run_bundle(campaign: Campaign, devices: Sequence[str], out: Path, limits: Limits) -> list[Path]:
     """Runs a placed campaign; returns the result files. What was measured is written even when it is interrupted.
 
-    After `time_limit_s` the running process is given up and what is done is kept.
+    After `limits.run_s` the running process is given up and what is done is kept.
     """
+    started = time.monotonic()
     info = describe(campaign.device)
-    deadline = None if time_limit_s is None else time.monotonic() + time_limit_s
-    campaign = replace(campaign, timer=resolve(campaign.timer, campaign.device))
-    environment = {"device": asdict(info), "versions": _versions(), "timer": campaign.timer}
+    timer = resolve(campaign.timer, campaign.device)
+    cache_bytes = campaign.cache_bytes or info.cache_bytes
+    campaign = replace(campaign, timer=timer, cache_bytes=cache_bytes)
+    environment: dict[str, Any] = {"device": asdict(info), "versions": _versions(), "timer": timer}
+    if limits.ceiling_s > 0:
+        _say(f"ceiling: {limits.ceiling_s:g} s")
+        environment["ceiling"] = sweep_ceiling(campaign.device, load(timer), budget_s=limits.ceiling_s).to_json()
     total = sum(len(g.entries) for g in campaign.groups)
-    done = 0
+    sessions: list[dict[str, Any]] = []
+    environment["sessions"] = sessions  # written with each file, so that a file tells of the processes before it
+
+    def keep(session: Session) -> None:
+        sessions.append(asdict(session))
+        if session.throttled:
+            _say(f"{session.device}: throttled ({session.throttled}) at the end of process {session.process}")
+
     with ResultsWriter(out, environment) as writer:
-        results = run_on_devices(campaign, devices, out / "work", _run_job, Progress({}))
-        for result in results:
-            if deadline is not None and time.monotonic() > deadline:
-                print("time limit: what is done is kept", file=sys.stderr)  # noqa: T201
-                break
+        results = run_on_devices(campaign, devices, out / "work", watched(_run_job, keep), Progress({}))
+        for done, result in enumerate(results, start=1):
             writer.add(result)
-            done += 1
-            if done % 25 == 0 or result.failure is not None:
+            if done % 50 == 0 or result.failure is not None:
                 note = f": {result.entry} {result.failure.status} {result.failure.reason}" if result.failure else ""
-                print(f"{done} results ({total} entries in the search){note}", file=sys.stderr, flush=True)  # noqa: T201
+                _say(f"{done} results of {total} entries, {time.monotonic() - started:.0f} s{note}")
+            if limits.run_s is not None and time.monotonic() - started > limits.run_s:
+                _say("time limit: what is done is kept")
+                break
     return writer.paths
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)  # noqa: T201
 
 
 def _versions() -> dict[str, str | None]:
@@ -138,6 +163,7 @@ def main(folder: Path, arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description="Measure this bundle on this machine.")
     parser.add_argument("--devices", help="comma list of device URIs that share the problems")
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="stop then and keep what is done")
+    parser.add_argument("--ceiling", type=float, default=0.0, metavar="SECONDS", help="measure the read ceiling first")
     parser.add_argument("--timer", help="timer (default: the bundle's)")
     parser.add_argument("--processes", type=int, help="final processes (default: the bundle's)")
     parser.add_argument("--problems", help="comma list of problem ids (default: all)")
@@ -145,13 +171,13 @@ def main(folder: Path, arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     damaged = list(damaged_files(folder))
     if damaged:
-        print(f"error: {folder}: damaged bundle: {', '.join(damaged[:3])}; unpack it again", file=sys.stderr)  # noqa: T201
+        _say(f"error: {folder}: damaged bundle: {', '.join(damaged[:3])}; unpack it again")
         return 1
     campaign = read_campaign(folder / CAMPAIGN)
     devices = options.devices.split(",") if options.devices else [campaign.device]
     changes = {k: v for k in ("timer", "processes") if (v := getattr(options, k)) is not None}
     wanted = frozenset(options.problems.split(",")) if options.problems else None
     campaign = placed(replace(campaign, device=devices[0], **changes), folder, wanted)
-    for path in run_bundle(campaign, devices, options.out, options.time_limit):
+    for path in run_bundle(campaign, devices, options.out, Limits(options.time_limit, options.ceiling)):
         print(path)  # noqa: T201
     return 0

@@ -73,7 +73,17 @@ def describe(uri: str) -> DeviceInfo:
         matching = found[int(number) : int(number) + 1]
     if not matching:
         raise MissingToolError(f"no device '{uri}'; {kind} has {len(found)}: {kind}://0 to {kind}://{len(found) - 1}")
-    return DeviceInfo(str(matching[0]["name"]), kind, uri)
+    return DeviceInfo(str(matching[0]["name"]), kind, uri, cache_bytes=_gpu_cache_bytes(kind, number))
+
+
+def _gpu_cache_bytes(kind: Kind, number: str) -> int | None:
+    """Size of a CUDA device's L2, as the driver tells it; None elsewhere (the target's table has AMD's)."""
+    if kind != "cuda" or not number.isdecimal():
+        return None
+    from ireebench.measure.cuda_driver import find_device
+
+    device = find_device(int(number))
+    return device.l2_bytes if device else None
 
 
 def _describe_cpu(uri: str) -> DeviceInfo:

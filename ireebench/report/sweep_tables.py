@@ -98,7 +98,8 @@ def static_table(problem: Problem, rows: Iterable[Row], top: int = 10) -> Table:
         "thread loads",
         "partial reduction",
     )
-    heads += ("elements/workgroup", "iterations", "VGPRs", "SGPRs", "LDS bytes", "spills", "applied")
+    heads += ("elements/workgroup", "iterations", "VGPRs", "SGPRs", "LDS bytes", "spills", "waves/SIMD", "load bytes")
+    heads += ("lints", "applied")
     body: list[tuple[Cell, ...]] = []
     for r in rows:
         t = r.trial
@@ -107,8 +108,9 @@ def static_table(problem: Problem, rows: Iterable[Row], top: int = 10) -> Table:
         k = t.kernels[0]
         size = "x".join(map(str, k.workgroup_size)) if k.workgroup_size else None
         config = (k.subgroups, k.thread_loads, k.partial_reduction, k.elements_per_workgroup, k.iterations)
-        registers = (k.vgpr, k.sgpr, k.lds_bytes, k.vgpr_spills)
-        body.append((t.variant, t.form, str(t.config), t.ship.value, size, *config, *registers, t.applied))
+        registers = (k.vgpr, k.sgpr, k.lds_bytes, k.vgpr_spills, k.occupancy, k.load_width_bytes)
+        lints = None if k.lints is None else ", ".join(k.lints) or "none"
+        body.append((t.variant, t.form, str(t.config), t.ship.value, size, *config, *registers, lints, t.applied))
     return Table.of(heads, _spread(body, top), f"{title_of(problem)}: compiled, not timed")
 
 

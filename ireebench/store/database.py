@@ -116,6 +116,11 @@ class Store:
             row = (_problem_id(db, problem), environment, timer, *run)
             db.execute("INSERT OR REPLACE INTO noise VALUES (?, ?, ?, ?, ?, ?)", row)
 
+    def put_session(self, environment: int, body: str) -> None:
+        """Stores one process's readings of the device (JSON of measure.watch.Session); a repeated one is kept once."""
+        with self._writing() as db:
+            db.execute("INSERT OR IGNORE INTO session VALUES (?, ?)", (environment, body))
+
     def put_ceiling(self, environment: int, body: str) -> None:
         """Stores a device's measured ceiling (JSON) for an environment."""
         with self._writing() as db:
@@ -202,6 +207,12 @@ class Store:
             key = (problems[problem], environment, cache)
             result[key] = (*result.get(key, ()), relative)
         return result
+
+    def sessions(self, environment: int) -> tuple[dict[str, Any], ...]:
+        """The readings of an environment's processes, as put."""
+        with self._reading():
+            rows = self._db.execute("SELECT body FROM session WHERE environment_id = ?", (environment,)).fetchall()
+        return tuple(json.loads(body) for (body,) in rows)
 
     def ceiling(self, environment: int) -> str | None:
         """The measured ceiling (JSON) of an environment, or None."""

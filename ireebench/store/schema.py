@@ -75,6 +75,11 @@ MIGRATIONS: tuple[str, ...] = (
         relative REAL NOT NULL,
         PRIMARY KEY (problem_id, environment_id, timer, cache, process)
     ) WITHOUT ROWID;
+    CREATE TABLE session (
+        environment_id INTEGER NOT NULL REFERENCES environment(id),
+        body TEXT NOT NULL,
+        PRIMARY KEY (environment_id, body)
+    ) WITHOUT ROWID;
     CREATE TABLE ceiling (
         environment_id INTEGER PRIMARY KEY REFERENCES environment(id),
         body TEXT NOT NULL

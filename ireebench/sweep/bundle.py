@@ -129,9 +129,14 @@ def import_results(folder: Path, files: Iterable[Path], store: Store) -> Importe
     device = "unknown"
     for file in files:
         try:
-            environment, results = read_results(file)
-            here = _environment(environment)
+            told, results = read_results(file)
+            here = _environment(told)
             device = here.device
+            place = store.put_environment(here)
+            if "ceiling" in told:
+                store.put_ceiling(place, json.dumps(told["ceiling"]))
+            for session in told.get("sessions", ()):
+                store.put_session(place, codec.to_json(session))
             for measured in _store(trials, results, here, store):
                 counts[not measured] += 1
         except (KeyError, TypeError, ValueError) as e:
@@ -143,7 +148,6 @@ def _environment(data: Any) -> Environment:
     """The environment that a results file tells, beside the versions that compiled here."""
     mine = current_environment(None)
     device = data["device"]
-    details = tuple(sorted((str(k), json.dumps(v)) for k, v in data.items() if k not in ("device", "versions")))
     versions = data.get("versions", {})
     return Environment(
         device=str(device["name"]),
@@ -155,7 +159,6 @@ def _environment(data: Any) -> Environment:
         host=str(versions.get("host", "unknown")),
         python=str(versions.get("python", "unknown")),
         protocol="",
-        details=details,
     )
 
 

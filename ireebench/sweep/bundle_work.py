@@ -10,7 +10,7 @@ from ireebench.store.database import Store
 from ireebench.sweep.environment import current_environment, identity
 from ireebench.sweep.plan import plan
 from ireebench.sweep.request import Request
-from ireebench.sweep.stages import Events, MeasureWork, Tools, compile_stage
+from ireebench.sweep.stages import Compiling, Events, MeasureWork, Tools, compile_stage
 
 
 def compile_work(request: Request, compiler: Compiler, scratch: Path, events: Events) -> MeasureWork:
@@ -22,6 +22,6 @@ def compile_work(request: Request, compiler: Compiler, scratch: Path, events: Ev
         environment = store.put_environment(here)
         tools = Tools(store, compiler, run_job, scratch, events)
         todo = [c for p in plans for c in p.candidates]
-        place = (request.target.name, environment)
-        compiled = {c.trial.key: c for c in compile_stage(todo, {}, place, tools)}
-    return MeasureWork(request.measuring, request.target.name, environment, request.target.cache_bytes, plans, compiled)
+        compiling = Compiling(request.target, environment, request.where, {})
+        compiled = {c.trial.key: c for c in compile_stage(todo, compiling, tools)}
+    return MeasureWork(request.measuring, request.target, environment, plans, compiled)

@@ -12,7 +12,7 @@ from ireebench.store.trial import Trial
 from ireebench.sweep.environment import current_environment, identity
 from ireebench.sweep.plan import Planned, ProblemPlan, plan
 from ireebench.sweep.request import Measuring, Request
-from ireebench.sweep.stages import MeasureWork, Tools, compile_stage, entry_of, measure_stage
+from ireebench.sweep.stages import Compiling, MeasureWork, Tools, compile_stage, entry_of, measure_stage
 from ireebench.sweep.trials import planned_trial, refused_trial
 
 Finished = Mapping[str, tuple[str, frozenset[tuple[int, str]]]]
@@ -34,18 +34,17 @@ def run_sweep(request: Request, tools: Tools) -> Outcome:
     plans = plan(request, identity(here))
     tools.store.put_trials(refused_trial(r, environment) for p in plans for r in p.refused)
     before: Finished = {} if request.fresh else tools.store.finished()
-    place = (request.target.name, environment)
     if request.measuring is None:
         todo = [c for p in plans for c in p.candidates if c.key not in before]
-        list(compile_stage(todo, {}, place, tools))
+        list(compile_stage(todo, Compiling(request.target, environment, request.where, {}), tools))
         return Outcome(plans, trial_keys(plans), environment)
     stored = {t.key: t for t in tools.store.trials() if t.key in before}
     done = progress(stored, request.measuring, before)
     todo = to_compile(plans, done, before, request)
-    known = {key: stored[key] for key in done.searched}
-    compiled = {c.trial.key: c for c in compile_stage(todo, known, place, tools)}
-    cache_bytes = request.target.cache_bytes
-    measure_stage(MeasureWork(request.measuring, *place, cache_bytes, plans, compiled), done, tools)
+    known = {key: trial for key, trial in stored.items() if trial.runs}
+    compiling = Compiling(request.target, environment, request.where, known)
+    compiled = {c.trial.key: c for c in compile_stage(todo, compiling, tools)}
+    measure_stage(MeasureWork(request.measuring, request.target, environment, plans, compiled), done, tools)
     return Outcome(plans, trial_keys(plans), environment)
 
 
@@ -63,16 +62,17 @@ def to_compile(plans: tuple[ProblemPlan, ...], done: Progress, before: Finished,
     What is known to fail is left out: it is tried again with `--fresh` alone.
     """
     assert request.measuring is not None
+    processes = range(1, request.measuring.processes + 1)
     needed: list[Planned] = []
     for p in plans:
         alive = [c for c in p.candidates if before.get(c.key, (Status.OK,))[0] == Status.OK]
-        unsearched = [c for c in alive if c.key not in done.searched]
         entries = tuple(entry_of(planned_trial(c, request.target.name, 0)) for c in (*alive, *p.baselines))
         chosen = {e.key for e in pick_finalists(Group(p.problem, entries), done.searched, request.measuring.finalists)}
-        processes = range(1, request.measuring.processes + 1)
+        late = {e.key for e in entries if e.always and processes}  # in the finals alone
+        unsearched = {c.key for c in alive} - done.searched.keys() - late
         complete = all((key, n) in done.finals for key in chosen for n in processes if not key.endswith(AA_SUFFIX))
         if unsearched or not complete:
-            needed += [c for c in alive if c.key not in done.searched or c.key in chosen]
+            needed += [c for c in alive if c.key in unsearched or c.key in chosen]
     return needed
 
 

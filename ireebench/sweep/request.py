@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Any
 
 from ireebench.candidate import Candidate
+from ireebench.isa.where import Where
 from ireebench.measure.job import Protocol
 from ireebench.problems.problem import Problem
 from ireebench.space.config import Config
@@ -31,7 +34,8 @@ class Measuring:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A sweep. `measuring` is None for compile-only; `config` forces one configuration; `limit` samples the space."""
+    """A sweep. `measuring` is None for compile-only; `config` forces one configuration; `limit` samples the space;
+    `where` keeps candidates whose assembly does not pass from being measured."""
 
     op: str
     problems: tuple[Problem, ...]
@@ -43,6 +47,7 @@ class Request:
     seed: int = 0
     measuring: Measuring | None = None
     fresh: bool = False
+    where: Where | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +64,26 @@ def trial_key(request: Request, environment: str, subject: Subject) -> str:
 
     `environment` is the digest of what must not change for a stored figure to stand (device, driver, versions).
     """
-    m, candidate = request.measuring, subject.candidate
+    candidate = subject.candidate
     parts = {
-        "problem": asdict(subject.problem) | {"source": None, "model": None},
+        "problem": _problem_part(subject.problem),
         "target": request.target.name,
         "variant": candidate.variant.name if candidate else None,
         "form": candidate.form.name if candidate else None,
         "config": str(candidate.config) if candidate else None,
         "baseline": subject.baseline,
         "environment": environment,
-        "measuring": None if m is None else {"device": m.device, "timer": m.timer, "protocol": asdict(m.protocol)},
+        "measuring": _measuring_part(request.measuring),
     }
     return codec.digest(codec.to_json(parts))
+
+
+# A sweep keys tens of thousands of candidates of a few problems.
+@lru_cache(maxsize=4)
+def _problem_part(problem: Problem) -> dict[str, Any]:
+    return asdict(problem) | {"source": None, "model": None}
+
+
+@lru_cache(maxsize=4)
+def _measuring_part(m: Measuring | None) -> dict[str, Any] | None:
+    return None if m is None else {"device": m.device, "timer": m.timer, "protocol": asdict(m.protocol)}

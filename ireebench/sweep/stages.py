@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 from ireebench.compiler.artifact import Artifact
 from ireebench.compiler.driver import Compiler
 from ireebench.ir.build import build_program
+from ireebench.ir.program import Program
+from ireebench.isa.where import Where
 from ireebench.measure.campaign import AA_SUFFIX, Campaign, Progress, noise_of, run_campaign
 from ireebench.measure.job import Entry, Group, Job
 from ireebench.measure.result import EntryResult
-from ireebench.outcome import Status
+from ireebench.measure.watch import Session, watched
+from ireebench.outcome import Failure, Status
+from ireebench.store import codec
 from ireebench.store.database import Store
 from ireebench.store.trial import Trial
 from ireebench.sweep.plan import Planned, ProblemPlan
 from ireebench.sweep.request import Measuring
+from ireebench.sweep.static import filtered, inspect, with_figures
 from ireebench.sweep.trials import compiled_trial, measured_trial, planned_trial
+from ireebench.targets import Target
 
 RunJob = Callable[[Job, Path], Iterator[EntryResult]]
 _STORE_EVERY = 32  # trials a transaction: a commit costs an fsync
@@ -32,6 +38,9 @@ class Events(Protocol):
 
     def step(self, stage: str, trial: Trial) -> None:
         """One step of a stage ended, as this trial says."""
+
+    def watched(self, session: Session) -> None:
+        """A measuring process ended, with these readings of the device."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,24 +78,36 @@ def entry_of(trial: Trial) -> Entry:
     return Entry(key=trial.key, baseline=trial.baseline, always=always, ships=trial.ship.ships)
 
 
-def compile_stage(
-    todo: Iterable[Planned], known: Mapping[str, Trial], place: tuple[str, int], tools: Tools
-) -> Iterator[Compiled]:
-    """Compiles candidates, stores every outcome, and gives those that can be measured.
+@dataclass(frozen=True, slots=True)
+class Compiling:
+    """How the compiling stage works: the target, the environment's row, the user's static filter, and `known`: trials
+    that came further in an earlier run, which are compiled (from the cache) and left as stored."""
 
-    `known` are trials that came further in an earlier run: they are compiled (from the cache) and left as stored.
-    `place` is the target's name and the environment's row.
-    """
-    target, environment = place
+    target: Target
+    environment: int
+    where: Where | None
+    known: Mapping[str, Trial]
+
+    def trial(self, planned: Planned, program: Program, outcome: Artifact | Failure) -> Trial:
+        """The trial that compiling made, with what its assembly says."""
+        trial = compiled_trial(planned_trial(planned, self.target.name, self.environment), program, outcome)
+        if isinstance(outcome, Failure):
+            return trial
+        rows = inspect(outcome, self.target)
+        return filtered(replace(trial, kernels=with_figures(trial.kernels, rows)), rows, self.where)
+
+
+def compile_stage(todo: Iterable[Planned], compiling: Compiling, tools: Tools) -> Iterator[Compiled]:
+    """Compiles candidates, stores every outcome, and gives those that can be measured."""
     by_candidate = {c.subject.candidate: c for c in todo if c.subject.candidate is not None}
     tools.events.begin("compile", len(by_candidate))
     waiting: list[Trial] = []
     try:
         for program, outcome in tools.compiler.compile_many([build_program(c) for c in by_candidate]):
             planned = by_candidate[program.candidate]
-            trial = known.get(planned.key)
+            trial = compiling.known.get(planned.key)
             if trial is None:
-                trial = compiled_trial(planned_trial(planned, target, environment), program, outcome)
+                trial = compiling.trial(planned, program, outcome)
                 waiting.append(trial)
             tools.events.step("compile", trial)
             if len(waiting) >= _STORE_EVERY:
@@ -103,9 +124,8 @@ class MeasureWork:
     """What the measuring stage has to do. `compiled` is by trial key."""
 
     measuring: Measuring
-    target: str
+    target: Target
     environment: int
-    cache_bytes: int | None
     plans: tuple[ProblemPlan, ...]
     compiled: Mapping[str, Compiled]
 
@@ -114,20 +134,20 @@ class MeasureWork:
         groups = []
         for p in self.plans:
             candidates = [self.compiled[c.key].entry for c in p.candidates if c.key in self.compiled]
-            baselines = [entry_of(planned_trial(b, self.target, self.environment)) for b in p.baselines]
+            baselines = [entry_of(planned_trial(b, self.target.name, self.environment)) for b in p.baselines]
             groups.append(Group(p.problem, (*candidates, *baselines)))
         return tuple(g for g in groups if g.entries)
 
     def trials(self) -> dict[str, Trial]:
         """The trials as they stand before measuring, by key."""
-        planned = {b.key: planned_trial(b, self.target, self.environment) for p in self.plans for b in p.baselines}
+        planned = {b.key: planned_trial(b, self.target.name, self.environment) for p in self.plans for b in p.baselines}
         return planned | {key: c.trial for key, c in self.compiled.items()}
 
     def campaign(self) -> Campaign:
         """The same as a campaign, which a bundle can carry."""
         m = self.measuring
         return Campaign(
-            m.device, m.timer, m.search, m.protocol, self.groups(), m.processes, m.finalists, self.cache_bytes
+            m.device, m.timer, m.search, m.protocol, self.groups(), m.processes, m.finalists, self.target.cache_bytes
         )
 
 
@@ -135,7 +155,13 @@ def measure_stage(work: MeasureWork, before: Progress, tools: Tools) -> None:
     """Checks and times what was compiled, in worker processes, and stores samples and noise floors."""
     campaign = work.campaign()
     tools.events.begin("measure", sum(len(g.entries) for g in campaign.groups))
-    results = run_campaign(campaign, tools.scratch, tools.run_job, before)
+
+    def keep(session: Session) -> None:
+        tools.store.put_session(work.environment, codec.to_json(asdict(session)))
+        tools.events.watched(session)
+
+    run_job = watched(tools.run_job, keep)
+    results = run_campaign(campaign, tools.scratch, run_job, before)
     for trial in store_results(work.trials(), results, work.environment, tools.store):
         tools.events.step("measure", trial)
 

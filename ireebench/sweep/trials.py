@@ -12,7 +12,7 @@ from ireebench.space.config import Config
 from ireebench.store import codec
 from ireebench.store.trial import Trial
 from ireebench.sweep.plan import Planned, Refused
-from ireebench.variants import Ship, ship_of
+from ireebench.variants import Ship
 
 
 def planned_trial(planned: Planned, target: str, environment: int) -> Trial:
@@ -35,7 +35,7 @@ def planned_trial(planned: Planned, target: str, environment: int) -> Trial:
     c = subject.candidate
     if c is None:
         return trial
-    ship = ship_of(c.form, c.target.backend, not c.config.is_default)
+    ship = c.ship
     return replace(trial, variant=c.variant.name, form=c.form.name, ship=ship, config=c.config)
 
 
