@@ -32,7 +32,7 @@ class Config:
 
     def items(self) -> tuple[tuple[str, int], ...]:
         """The knobs that are set, as ("SG", 4), in declaration order."""
-        return tuple((f.name.upper(), v) for f in fields(self) if (v := getattr(self, f.name)) is not None)
+        return tuple((title, v) for title, name in _TITLES if (v := getattr(self, name)) is not None)
 
     def as_dict(self) -> dict[str, int]:
         """For JSON: {"SG": 4, ...}; unset knobs are left out."""
@@ -41,7 +41,7 @@ class Config:
     @property
     def is_default(self) -> bool:
         """Whether nothing is set."""
-        return not self.items()
+        return all(getattr(self, name) is None for _, name in _TITLES)
 
     def __str__(self) -> str:
         return ",".join(f"{k}={v}" for k, v in self.items()) or "default"
@@ -65,3 +65,7 @@ class Config:
                 )
             values[key] = int(number)
         return cls(**values)
+
+
+# Looked up once: a sweep asks tens of thousands of configurations.
+_TITLES: tuple[tuple[str, str], ...] = tuple((f.name.upper(), f.name) for f in fields(Config))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ireebench.errors import UnknownNameError
 from ireebench.problems.dtypes import find_float
@@ -205,7 +205,8 @@ def grid(place: Place, given: Mapping[str, Sequence[int]] | None = None) -> Iter
     """
     given = given or {}
 
-    def extend(config: Config, rest: tuple[Knob, ...]) -> Iterator[Config]:
+    def extend(chosen: dict[str, int | None], rest: tuple[Knob, ...]) -> Iterator[Config]:
+        config = Config(**chosen)
         if not rest:
             yield config
             return
@@ -213,6 +214,6 @@ def grid(place: Place, given: Mapping[str, Sequence[int]] | None = None) -> Iter
         if rest[0].name in given and values != UNSET:
             values = tuple(given[rest[0].name])
         for value in values:
-            yield from extend(replace(config, **{rest[0].name: value}), rest[1:])
+            yield from extend({**chosen, rest[0].name: value}, rest[1:])
 
-    yield from extend(Config(), knobs_of(place))
+    yield from extend({}, knobs_of(place))
