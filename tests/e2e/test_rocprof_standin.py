@@ -83,7 +83,7 @@ def test_a_sweep_stores_the_planted_times_of_every_file_generation(tmp_path: Pat
     assert shown
     for trial_json in shown:
         assert trial_json["median_ns"] == np.median(last[trial_json["key"]]["kernel_ns"])
-    dropped = json.loads((tmp_path / "work" / "process-0" / "rocprof.json").read_text())["dropped"]
+    dropped = json.loads((tmp_path / "work" / f"process-{finals}" / "rocprof.json").read_text())["dropped"]
     assert dropped["memory copy"] == 3
     assert dropped["runtime helper (fill, copy)"] > 0
     assert dropped["foreign kernel"] > 0
