@@ -17,7 +17,7 @@ from typing import Any
 _OPEN, _CLOSE = "([{<", ")]}>"
 _OP_START = re.compile(r"^\s*(?:%[\w:]+(?:, %[\w:]+)* = )?\"?([a-z_]\w*\.[\w.]+)\"?", re.MULTILINE)
 _TENSOR = re.compile(r"tensor<((?:[\d?]+x)*)([a-z]\w*)")
-_FUNC = re.compile(r"func\.func (?:public |private )?@([\w$.-]+)\(.*?\) (?:-> .*?)?attributes \{", re.DOTALL)
+_FUNC = re.compile(r"func\.func (?:public |private )?@([\w$.-]+)\(")
 
 
 def balanced(text: str, start: int) -> str:
@@ -128,15 +128,17 @@ class Translation:
 
 
 @dataclass(frozen=True, slots=True)
-class ConfiguredOp:
-    """An op that carries a configuration. `input_shape` is its first operand's (None in place of a dynamic size).
+class Op:
+    """An op and its configuration, if it has one.
 
+    `operands` are the types that it reads; `input_shape` is the first one's (None in place of a dynamic size).
     `iterators` are the loops ("parallel", "reduction"); `loops` says which loop walks each input dimension, where the
     op tells.
     """
 
     name: str
-    lowering: Lowering
+    lowering: Lowering | None
+    operands: tuple[str, ...]
     input_shape: tuple[int | None, ...]
     element_type: str
     iterators: tuple[str, ...]
@@ -163,7 +165,7 @@ class Dispatch:
 
     symbol: str
     translation: Translation | None
-    root: ConfiguredOp | None
+    root: Op | None
     workgroup_count: tuple[int, int, int] | None
 
 
@@ -188,35 +190,42 @@ def _loops(text: str, rank: int) -> tuple[int, ...] | None:
     return tuple(int(n[1:]) for n in names) if all(re.fullmatch(r"d\d+", n) for n in names) else None
 
 
-def _configured_ops(text: str) -> Iterator[ConfiguredOp]:
+def _ops(text: str) -> Iterator[Op]:
+    """The ops that read tensors: those that can carry a configuration."""
     starts = [(m.start(), m[1]) for m in _OP_START.finditer(text)]
     for begin, name in starts:
         end = next((s for s, _ in starts if s > begin), len(text))
         op = text[begin:end]
-        where = re.search(r"lowering_config = #", op)
-        if where is None or name == "func.func":
+        operands = op.find("ins(")
+        if operands < 0:
             continue
-        lowering = Lowering.find(op, where.start())
-        operands = re.search(r"ins\(", op)
-        tensor = _TENSOR.search(op, operands.end() if operands else 0)
-        if lowering is None or tensor is None:
+        types = tuple(split_top(balanced(op, operands + 3)[1:-1].partition(":")[2]))
+        tensor = _TENSOR.match(types[0]) if types else None
+        where = op.find("lowering_config = #")
+        lowering = Lowering.find(op, where) if where >= 0 else None
+        if tensor is None and lowering is None:
             continue
-        shape = tuple(None if d == "?" else int(d) for d in tensor[1].split("x") if d)
+        shape = tuple(None if d == "?" else int(d) for d in tensor[1].split("x") if d) if tensor else ()
         ukernel = re.search(r"ukernel_descriptor<\"(\w+)\"", op)
-        yield ConfiguredOp(
+        yield Op(
             name=name,
             lowering=lowering,
+            operands=types,
             input_shape=shape,
-            element_type=tensor[2],
+            element_type=tensor[2] if tensor else types[0],
             iterators=_iterators(name, op, len(shape)),
             loops=_loops(op, len(shape)),
             ukernel=ukernel[1] if ukernel else None,
         )
 
 
-def _root(ops: list[ConfiguredOp]) -> ConfiguredOp | None:
-    """The reduction if there is one (fills and element-wise neighbours get a configuration too), else the last op."""
-    return next((op for op in reversed(ops) if op.reduces), ops[-1] if ops else None)
+def _root(ops: list[Op]) -> Op | None:
+    """The op that a configuration is about: of those that carry one, else of all, the last reduction, else the last.
+
+    Fills and element-wise neighbours of a reduction get a configuration too.
+    """
+    carriers = [op for op in ops if op.lowering is not None] or [op for op in ops if op.name != "linalg.fill"]
+    return next((op for op in reversed(carriers) if op.reduces), carriers[-1] if carriers else None)
 
 
 def _workgroup_count(text: str) -> tuple[int, int, int] | None:
@@ -233,13 +242,13 @@ def _workgroup_count(text: str) -> tuple[int, int, int] | None:
 
 
 def read_dispatch(text: str) -> Dispatch | None:
-    """A dispatch from the text of its `configured_*.mlir`; None where there is no function with a translation."""
+    """A dispatch from the text of its `configured_*.mlir`, or of its source; None where there is no function in it."""
     function = _FUNC.search(text)
     if function is None:
         return None
     return Dispatch(
         symbol=function[1],
         translation=Translation.find(text, function.end()),
-        root=_root(list(_configured_ops(text[function.start() :]))),
+        root=_root(list(_ops(text[function.start() :]))),
         workgroup_count=_workgroup_count(text),
     )

@@ -21,7 +21,7 @@ from ireebench.compiler.evidence import applied, read_evidence
 from ireebench.compiler.flags import DUMP, MODULE, SPEC, VMFB, compiler_flags, find_compiler
 from ireebench.compiler.known_issues import explain
 from ireebench.compiler.spawner import Exit, HelperDiedError, Limits, Spawner
-from ireebench.errors import MissingToolError
+from ireebench.errors import MissingToolError, OutputError
 from ireebench.ir.batch import merge
 from ireebench.ir.program import Program
 from ireebench.outcome import Failure, Stage, Status
@@ -82,10 +82,10 @@ def default_jobs() -> int:
     """Compilers to run at once: one a core that this process may use, and one each 3 GB of available memory."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
-        available = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError):
+        told = re.search(r"^MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text(), re.MULTILINE)
+    except OSError:
         return cores
-    return max(1, min(cores, int(available // 3_000_000_000)))
+    return max(1, min(cores, int(told[1]) * 1024 // 3_000_000_000)) if told else cores
 
 
 def _host() -> str:
@@ -181,9 +181,10 @@ class Compiler:
             for outcome in self._outcomes(group):
                 outcomes.append(outcome)
         except HelperDiedError as e:
-            done = {id(p) for p, _ in outcomes}
-            failure = Failure(Status.COMPILE_FAILED, str(e))
-            outcomes += [(p, failure) for p in group if id(p) not in done]
+            left = list(group)
+            for program, _ in outcomes:
+                left.remove(program)
+            outcomes += [(program, Failure(Status.COMPILE_FAILED, str(e))) for program in left]
         return outcomes
 
     def _outcomes(self, group: tuple[Program, ...]) -> Iterator[Outcome]:
@@ -196,15 +197,16 @@ class Compiler:
             else:
                 yield program, known
         if len(left) > 1:
-            settled = self._compile_together(left)
-            yield from settled
-            if not settled and len(left) > 2:  # a module fails as a whole: look for the culprit in each half
+            together = self._compile_together(left)
+            if isinstance(together, Failure) and together.status is Status.COMPILE_FAILED and len(left) > 2:
+                # A module fails as a whole: look for the culprit in each half.
                 middle = len(left) // 2
                 yield from self._outcomes(tuple(left[:middle]))
                 yield from self._outcomes(tuple(left[middle:]))
                 return
-            done = {id(p) for p, _ in settled}
-            left = [p for p in left if id(p) not in done]
+            if not isinstance(together, Failure):
+                yield from ((p, a) for p, a in zip(left, together, strict=True) if a is not None)
+                left = [p for p, a in zip(left, together, strict=True) if a is None]
         for program in left:
             yield program, self._artifact(program, self.compile_source(source_of(program)))
 
@@ -221,34 +223,38 @@ class Compiler:
         batch = Compiled(member.entry, entry.folder, entry.exit, None, fresh=False)
         return self._artifact(program, batch, member.function)
 
-    def _compile_together(self, programs: list[Program]) -> list[Outcome]:
-        """Compiles programs as functions of one module: those of them that this settles; none where the module fails.
+    def _compile_together(self, programs: list[Program]) -> list[Artifact | None] | Failure:
+        """Compiles programs as functions of one module; None for those that have to be compiled alone after all.
 
         IREE gives equal dispatches of two functions one name, the first's. A function that lacks a dispatch of its own
-        is left to be compiled alone, so that a profiler's kernel names are never shared by two artifacts.
+        is compiled alone, so that a profiler's kernel names are never shared by two artifacts.
         """
         mlir, names = merge(programs)
         flags = compiler_flags(programs[0].candidate.target, programs[0].flags, None)
         compiled = self.compile_source(Source(mlir, None, flags))
         if compiled.failure is not None:
-            return []
+            return compiled.failure
         share = replace(compiled, exit=replace(compiled.exit, wall_s=compiled.exit.wall_s / len(programs)))
-        settled: list[Outcome] = []
+        settled: list[Artifact | None] = []
         for program, name in zip(programs, names, strict=True):
             artifact = self._artifact(program, share, name)
-            if isinstance(artifact, Artifact) and _is_whole(artifact, program):
-                self._cache.note_member(artifact.compile_key, Member(compiled.key, name))
-                settled.append((program, artifact))
+            whole = isinstance(artifact, Artifact) and _is_whole(artifact, program)
+            if whole:
+                self._cache.note_member(self.compile_key(program), Member(compiled.key, name))
+            settled.append(artifact if isinstance(artifact, Artifact) and whole else None)
         return settled
 
     def compile_source(self, source: Source) -> Compiled:
-        """Compiles one module under the limits, or takes it from the cache. Raises HelperDiedError (see Spawner)."""
+        """Compiles one module under the limits, or takes it from the cache.
+
+        Raises HelperDiedError (see Spawner), and OutputError where the cache cannot be written any more.
+        """
         key = self.key(source)
-        with self._cache.lock(key):
-            compiled = self._load(key, source)
-            if compiled is not None:
-                return compiled
-            return self._run(key, source)
+        try:
+            with self._cache.lock(key):
+                return self._load(key, source) or self._run(key, source)
+        except OSError as e:
+            raise OutputError(f"cannot write the cache of compiles: {e}") from e
 
     def _load(self, key: str, source: Source) -> Compiled | None:
         """A cached outcome, if it is worth anything under today's limits."""

@@ -8,17 +8,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ireebench.compiler.artifact import KernelEvidence
-from ireebench.compiler.configured import ConfiguredOp, Dispatch, read_dispatch
+from ireebench.compiler.configured import Dispatch, Op, read_dispatch
 from ireebench.compiler.flags import DUMP
 from ireebench.compiler.registers import READERS, Registers
 from ireebench.ir.program import Program, StageConfig
 from ireebench.targets import Backend
 
 
-def read_dispatches(folder: Path, function: str | None = None) -> list[Dispatch]:
-    """The dispatches dumped in `folder`/dump, in the order of their numbers; only those of `function` if given."""
+def read_dispatches(folder: Path, function: str | None = None, files: str = "configured_*.mlir") -> list[Dispatch]:
+    """The dispatches dumped in `folder`/dump, in the order of their numbers; only those of `function` if given.
+
+    `files` may name the sources ("module_*_dispatch_*[0-9].mlir"), which are there before anything is configured.
+    """
     found = []
-    for path in (folder / DUMP).glob("configured_*.mlir"):
+    for path in (folder / DUMP).glob(files):
+        if function is not None and f"_{function}_dispatch_" not in path.name.replace("$async", ""):
+            continue  # a batch has many files: read those that can be meant
         dispatch = read_dispatch(path.read_text())
         if dispatch is None:
             continue
@@ -55,11 +60,13 @@ def linked_ukernels(folder: Path) -> set[str]:
     return found
 
 
-def _per_load(op: ConfiguredOp) -> tuple[int | None, int | None]:
+def _per_load(op: Op) -> tuple[int | None, int | None]:
     """Elements that a workgroup loads at once (subgroups x lanes x thread loads), and how often it has to.
 
     A workgroup that owns several rows reduces them all: its reduction elements are rows x reduction.
     """
+    if op.lowering is None:
+        return None, None
     subgroups, lanes = op.lowering.counts("subgroup_basis"), op.lowering.counts("lane_basis")
     loads = op.lowering.tile("thread")
     if subgroups is None or lanes is None or loads is None:
@@ -69,8 +76,8 @@ def _per_load(op: ConfiguredOp) -> tuple[int | None, int | None]:
     return elements, None if reduction is None else math.ceil(reduction * rows / elements)
 
 
-def _subgroups(op: ConfiguredOp | None, workgroup: tuple[int, int, int] | None, size: int | None) -> int | None:
-    counts = op.lowering.counts("subgroup_basis") if op else None
+def _subgroups(op: Op | None, workgroup: tuple[int, int, int] | None, size: int | None) -> int | None:
+    counts = op.lowering.counts("subgroup_basis") if op and op.lowering else None
     if counts is not None:
         return math.prod(counts)
     return math.prod(workgroup) // size if workgroup and size else None
@@ -81,6 +88,7 @@ def kernel_evidence(
 ) -> KernelEvidence:
     """Everything told about one dispatch; `registers` by symbol and the linked `ukernels` are its folder's."""
     op, translation = dispatch.root, dispatch.translation
+    lowering = op.lowering if op else None
     workgroup = translation.workgroup_size if translation else None
     subgroup_size = translation.subgroup_size if translation else None
     elements, iterations = _per_load(op) if op else (None, None)
@@ -94,8 +102,8 @@ def kernel_evidence(
         subgroup_size=subgroup_size,
         subgroups=_subgroups(op, workgroup, subgroup_size),
         # Under TileAndFuse "thread" is a tile of work, not a load: only a layout of lanes makes it one.
-        thread_loads=op.lowering.tile("thread") if op and op.lowering.counts("lane_basis") else None,
-        partial_reduction=op.lowering.tile("partial_reduction") if op else None,
+        thread_loads=lowering.tile("thread") if lowering and lowering.counts("lane_basis") else None,
+        partial_reduction=lowering.tile("partial_reduction") if lowering else None,
         elements_per_workgroup=elements,
         iterations=iterations,
         input_shape=tuple(n for n in shape if n is not None) if shape and None not in shape else None,
