@@ -115,9 +115,10 @@ def lowering_table(evidence: Evidence, cache: CachePolicy | None) -> Table:
     heads = ["problem", "shape", "dtype", "variant", "form", "config", "workgroup size", "subgroup size", "subgroups"]
     heads += ["thread loads", "partial reduction", "elements/workgroup", "iterations", "VGPRs", "spills", "registers"]
     body: list[tuple[Cell, ...]] = []
+    every = evidence.rows
     for p in evidence.problems:
         seen: set[str | None] = set()
-        rows = [r for r in evidence.rows if r.trial.problem == p and r.trial.kernels and r.cache == cache]
+        rows = [r for r in every if r.trial.problem == p and r.trial.kernels and r.cache == cache]
         rows.sort(key=lambda r: median_ns(r) if r.timing else math.inf)
         for r in rows:
             t = r.trial
@@ -153,31 +154,31 @@ def scaling_table(evidence: Evidence, cache: CachePolicy) -> Table:
 _PAIRS = (("vd", "vd_shuffle"), ("vd_split", "vd_split_shuffle"))
 
 
+@dataclass(frozen=True, slots=True)
+class ShufflePair:
+    """A ballot row and its shuffle twin of the same form and configuration; the verdict takes shuffles as baseline."""
+
+    ballot: Row
+    shuffle: Row
+    verdict: Verdict | None
+
+
+def shuffle_pairs(evidence: Evidence, cache: CachePolicy) -> tuple[ShufflePair, ...]:
+    """Each problem's fastest ballot row that has a twin, with one kernel and with a split."""
+    twins = (_same_config(s, *names) for s in evidence.standings(cache) for names in _PAIRS)
+    return tuple(ShufflePair(a, b, evidence.judge(b, a)) for a, b in filter(None, twins))
+
+
 def shuffle_table(evidence: Evidence, cache: CachePolicy) -> Table:
     """Ballot against shuffles with the same form and configuration: shuffle / ballot, and the verdict."""
-    heads = (
-        "problem",
-        "shape",
-        "dtype",
-        "pair",
-        "form and config",
-        "ballot us",
-        "shuffle us",
-        "shuffle / ballot",
-        "verdict",
-    )
+    heads = ["problem", "shape", "dtype", "pair", "form and config"]
+    heads += ["ballot us", "shuffle us", "shuffle / ballot", "verdict"]
     body: list[tuple[Cell, ...]] = []
-    for s in evidence.standings(cache):
-        for plain, shuffle in _PAIRS:
-            found = _same_config(s, plain, shuffle)
-            if found is None:
-                continue
-            a, b = found
-            verdict = evidence.judge(b, a)
-            how = f"{a.trial.form} {a.trial.config}"
-            ratio, word = speedup(b, a), verdict.word if verdict else None
-            p = s.problem
-            body.append((p.id, p.shape_text, p.dtype, plain, how, _us(a, "kernel"), _us(b, "kernel"), ratio, word))
+    for pair in shuffle_pairs(evidence, cache):
+        t, p = pair.ballot.trial, pair.ballot.trial.problem
+        times = (_us(pair.ballot, "kernel"), _us(pair.shuffle, "kernel"), speedup(pair.shuffle, pair.ballot))
+        word = pair.verdict.word if pair.verdict else None
+        body.append((p.id, p.shape_text, p.dtype, t.variant, f"{t.form} {t.config}", *times, word))
     return Table.of(heads, body, f"Ballot (DPP) against shuffles, {cache}; a win is the ballot's")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ireebench.measure.job import CachePolicy
 from ireebench.measure.result import Samples
@@ -20,18 +20,17 @@ SampleLookup = Callable[[str, CachePolicy, str], Sequence[Samples]]
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Trials of one environment and all that verdicts on them rest on."""
+    """Trials of one environment and all that verdicts on them rest on. `rows`: one a trial and cache policy."""
 
     trials: tuple[Trial, ...]
     noise: Noise
     samples: SampleLookup
     environment: Environment | None = None
     ceiling: CeilingLookup = no_ceiling
+    rows: tuple[Row, ...] = field(init=False, repr=False, compare=False)
 
-    @property
-    def rows(self) -> tuple[Row, ...]:
-        """All rows, one a trial and cache policy."""
-        return all_rows(self.trials, self.ceiling)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", all_rows(self.trials, self.ceiling))
 
     @property
     def problems(self) -> tuple[Problem, ...]:

@@ -21,9 +21,12 @@ def _ceiling(store: Store, environment: int) -> CeilingLookup:
     return CeilingTable.from_json(json.loads(body)).best_for
 
 
-def load_evidence(store: Store, op: str | None = None) -> tuple[Evidence, ...]:
-    """An Evidence an environment, those with timings first; raises StoreError when the store holds no such trial."""
-    trials = store.trials(op=op)
+def load_evidence(store: Store, op: str | None = None, *, sources: bool = False) -> tuple[Evidence, ...]:
+    """An Evidence an environment, those with timings first; raises StoreError when the store holds no such trial.
+
+    `sources`: trials come with their MLIR, spec and command.
+    """
+    trials = store.trials(op=op, sources=sources)
     if not trials:
         what = f"no {op} trial" if op else "no trial"
         raise StoreError(f"{store.path}: {what} in this store")

@@ -49,7 +49,8 @@ def _grid(table: Table) -> list[list[str]]:
     return [[cell_text(v, c.digits) for v, c in zip(row, table.columns, strict=True)] for row in table.rows]
 
 
-def _is_number(column: int, table: Table) -> bool:
+def is_number(column: int, table: Table) -> bool:
+    """Whether a column holds numbers alone, and is right-aligned."""
     values = [r[column] for r in table.rows if r[column] is not None]
     return bool(values) and all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)
 
@@ -59,7 +60,7 @@ def to_text(table: Table) -> str:
     grid = _grid(table)
     heads = [c.title for c in table.columns]
     widths = [max(len(h), *(len(r[i]) for r in grid)) if grid else len(h) for i, h in enumerate(heads)]
-    right = [_is_number(i, table) for i in range(len(heads))]
+    right = [is_number(i, table) for i in range(len(heads))]
 
     def line(cells: Sequence[str]) -> str:
         padded = (c.rjust(w) if r else c.ljust(w) for c, w, r in zip(cells, widths, right, strict=True))
@@ -71,7 +72,7 @@ def to_text(table: Table) -> str:
 
 def to_markdown(table: Table) -> str:
     """A GitHub-flavoured Markdown table."""
-    right = [_is_number(i, table) for i in range(len(table.columns))]
+    right = [is_number(i, table) for i in range(len(table.columns))]
 
     def line(cells: Sequence[str]) -> str:
         return "| " + " | ".join(c.replace("|", "\\|") for c in cells) + " |"

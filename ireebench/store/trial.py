@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,7 +61,7 @@ class RunSummary:
     q1_ns: float
     q3_ns: float
     span_ns: float
-    kernels: tuple[KernelSummary, ...] = ()
+    kernels: Sequence[KernelSummary] = ()
     foreign: tuple[tuple[str, int], ...] = ()
 
 
@@ -123,7 +125,7 @@ class Trial:
     known: str | None = None
     applied: bool | None = None
     check: CheckResult | None = None
-    kernels: tuple[KernelEvidence, ...] = ()
+    kernels: Sequence[KernelEvidence] = ()
     compile_key: str | None = None
     measure_key: str | None = None
     compile_s: float | None = None
@@ -150,16 +152,13 @@ class Trial:
         if not runs:
             return None
 
-        def middle(values: list[float]) -> float:
-            return float(np.median(values))
-
         return Timing(
             cache=cache,
             timer=runs[0].timer,
             processes=len({r.process for r in runs}),
             samples=sum(r.samples for r in runs),
-            median_ns=middle([r.median_ns for r in runs]),
-            q1_ns=middle([r.q1_ns for r in runs]),
-            q3_ns=middle([r.q3_ns for r in runs]),
-            span_ns=middle([r.span_ns for r in runs]),
+            median_ns=statistics.median(r.median_ns for r in runs),
+            q1_ns=statistics.median(r.q1_ns for r in runs),
+            q3_ns=statistics.median(r.q3_ns for r in runs),
+            span_ns=statistics.median(r.span_ns for r in runs),
         )
