@@ -106,7 +106,7 @@ def swizzle_lanes(d: Decode) -> Array:
         raise d.unsupported(f"swizzle offset {offset}")
     if offset & 0x8000:
         picks = np.array([(offset >> (2 * k)) & 3 for k in range(4)], np.int64)
-        return (n & ~3) | picks[n & 3]
+        return np.asarray((n & ~3) | picks[n & 3])
     return _masked(n, offset & 31, (offset >> 5) & 31, (offset >> 10) & 31)
 
 

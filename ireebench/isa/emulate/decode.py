@@ -22,7 +22,7 @@ from ireebench.isa.emulate import (
 from ireebench.isa.emulate.dpp import dpp, is_dpp, sdwa
 from ireebench.isa.emulate.errors import Unsupported
 from ireebench.isa.emulate.machine import Machine
-from ireebench.isa.emulate.operands import EXEC, SGPR_ID, Operand, parse_operand
+from ireebench.isa.emulate.operands import EXEC, SGPR_ID, VCC, Operand, parse_operand
 from ireebench.isa.emulate.rules import HARMLESS, Decode, Rule, Run, Step, registers, slots
 from ireebench.isa.emulate.waves import Waves
 
@@ -114,8 +114,8 @@ def _build(d: Decode, rule: Rule, mnemonic: str) -> Run:
 def _step(instruction: Instruction, rule: Rule, operands: list[Operand], run: Run, d: Decode) -> Step:
     outputs, inputs = operands[: rule.outputs], operands[rule.outputs :]
     partial = is_dpp(dict(instruction.modifiers)) or instruction.mnemonic.endswith("_sdwa")
-    writes = registers(outputs) | slots(rule.implicit_writes)
-    reads = (registers(inputs) if d.reads is None else d.reads) | slots(rule.implicit_reads)
+    writes = registers(outputs) | slots(_used(rule.implicit_writes, d.mode.lanes))
+    reads = (registers(inputs) if d.reads is None else d.reads) | slots(_used(rule.implicit_reads, d.mode.lanes))
     if rule.reads_output or (partial and not _zero_fills(instruction)):
         reads |= registers(outputs)
     chosen = [operands[i] for i in rule.sinks if -len(operands) <= i < len(operands)]
@@ -134,7 +134,13 @@ def _step(instruction: Instruction, rule: Rule, operands: list[Operand], run: Ru
         rule.shadow,
         reads | writes,
         tuple(tuple(sorted(o.registers)) for o in (*inputs, *(outputs if rule.reads_output else ()))),
+        d.flight,
     )
+
+
+def _used(numbers: tuple[int, ...], lanes: int) -> tuple[int, ...]:
+    """With 32 lanes the upper halves of VCC and EXEC are not touched."""
+    return numbers if lanes == 64 else tuple(n for n in numbers if n not in (VCC + 1, EXEC + 1))
 
 
 def _zero_fills(instruction: Instruction) -> bool:

@@ -141,6 +141,7 @@ class Machine:
         outputs = d.operands[:1] if loads else []
         awaited = registers([o for o in outputs if o.kind in (Kind.VGPR, Kind.SGPR)])
         pending = Pending(counter, kind, awaited, d.line, d.instruction.mnemonic)
+        d.flight = (counter, kind) if loads else None
         tally, sanitize = self.tally, self.sanitize
 
         def note(g: Waves) -> None:

@@ -209,7 +209,7 @@ def _scratch(size: int, store: bool, signed: bool = False, high: bool | None = N
             memory = g.scratch.view(np.uint8).reshape(-1)
             lane_bytes = g.scratch.shape[2] * 4
             start = np.arange(g.count * g.lanes).reshape(g.count, g.lanes) * lane_bytes
-            views = {1: memory, 2: memory.view(np.uint16), 4: memory.view(np.uint32)}
+            views: dict[int, Array] = {1: memory, 2: memory.view(np.uint16), 4: memory.view(np.uint32)}
             index = start + np.where(ok, local, 0)
             if store:
                 values = [g.vu[data + k][ok] >> np.uint32(16 if high else 0) for k in range(words)]

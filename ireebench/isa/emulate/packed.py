@@ -1,7 +1,8 @@
 """Packed instructions (two 16-bit or two 32-bit values at once) and dot products.
 
 References: AMD CDNA3 ISA guide, "Packed math" and VOP3P instructions. op_sel picks the half for the lower result,
-op_sel_hi for the upper; neg_lo and neg_hi negate. The 32-bit forms (V_PK_FMA_F32) pick whole registers of a pair the same way.
+op_sel_hi for the upper; neg_lo and neg_hi negate. The 32-bit forms (V_PK_FMA_F32) pick whole registers of a pair the
+same way.
 """
 
 from __future__ import annotations

@@ -65,6 +65,7 @@ class Decode:
     mode: Mode
     machine: Any  # the dispatch's Machine: rules for memory use it
     after: Run | None = None  # what follows the computation: a memory operation that is now in flight
+    flight: tuple[str, str] | None = None  # counter and source of a load that this instruction starts
     reads: frozenset[int] | None = None  # registers really read, where that is less than the text names
 
     @property
@@ -146,6 +147,7 @@ class Step:
     shadow: Shadow
     touched: frozenset[int]
     inputs: tuple[tuple[int, ...], ...] = ()  # registers of each source, lowest word first
+    flight: tuple[str, str] | None = None  # counter and source of a load that it starts
 
 
 def registers(operands: list[Operand]) -> frozenset[int]:

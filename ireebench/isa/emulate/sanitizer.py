@@ -89,7 +89,9 @@ def _is_poisoned(g: Waves, register: int) -> bool:
 def _check_flight(m: Machine, g: Waves, step: Step) -> None:
     """A register that an operation in flight will write must be neither read nor written."""
     for p in g.pending:
-        early = p.registers & step.touched
+        # Two loads into one register (its halves, or again) arrive in order when they are of one kind.
+        in_order = step.flight == (p.counter, p.source) and p.source != "smem"
+        early = p.registers & (step.touched - step.writes if in_order else step.touched)
         if not early:
             continue
         register = min(early)

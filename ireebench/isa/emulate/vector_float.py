@@ -17,7 +17,9 @@ from ireebench.isa.emulate.rules import Decode, Function, Rule, Run, elementwise
 from ireebench.isa.emulate.waves import Array, Waves
 
 VOP1, VOP2, VOP3 = "CDNA3 ISA, VOP1", "CDNA3 ISA, VOP2", "CDNA3 ISA, VOP3A"
+RDNA3 = "RDNA3 ISA, VOP3"
 F = "vector float"
+Fn3 = Callable[[Array, Array, bool], Array]
 
 
 def _float(fn: Function, types: str, section: str = VOP3, accumulate: bool = False) -> Rule:
@@ -48,6 +50,16 @@ def _extremum3(fn: Callable[[Array, Array, bool], Array], types: str) -> Rule:
         return elementwise(lambda a, b, c: fn(fn(a, b, ieee), c, ieee), types, VOP3, F).build(d)
 
     return Rule(VOP3, F, build)
+
+
+def _clamped(outer: Fn3, inner: Fn3, types: str) -> Rule:
+    """V_MAXMIN, V_MINMAX: outer(inner(a, b), c)."""
+
+    def build(d: Decode) -> Run:
+        ieee = d.mode.ieee
+        return elementwise(lambda a, b, c: outer(inner(a, b, ieee), c, ieee), types, RDNA3, F).build(d)
+
+    return Rule(RDNA3, F, build)
 
 
 def _fma(section: str, kind: str, accumulate: bool = False, order: tuple[int, int, int] = (0, 1, 2)) -> Rule:
@@ -211,6 +223,8 @@ def _common(kind: str) -> dict[str, Rule]:
         f"v_minimum3_{kind}": _float(
             lambda a, b, c: floats.minimum_nan(floats.minimum_nan(a, b), c), _types(3, kind), "CDNA4 ISA, VOP3A"
         ),
+        f"v_maxmin_{kind}": _clamped(floats.minimum, floats.maximum, _types(3, kind)),
+        f"v_minmax_{kind}": _clamped(floats.maximum, floats.minimum, _types(3, kind)),
         f"v_med3_{kind}": _float(floats.median3, _types(3, kind)),
         f"v_fma_{kind}": _fma(VOP3, kind),
         f"v_fmac_{kind}": _fma(VOP2, kind, accumulate=True),

@@ -33,6 +33,7 @@ _5 = np.uint32(31)
 _4 = np.uint16(15)
 _6 = np.uint64(63)
 _1 = np.uint32(1)
+_RDNA3 = "RDNA3 ISA, VOP3"
 VOP1, VOP2, VOP3 = "CDNA3 ISA, VOP1", "CDNA3 ISA, VOP2", "CDNA3 ISA, VOP3A"
 
 
@@ -252,11 +253,11 @@ RULES: Mapping[str, Rule] = {
     "v_or_b32": _bits(np.bitwise_or, _UU, VOP2),
     "v_xor_b32": elementwise(np.bitwise_xor, _UU, VOP2),
     "v_xnor_b32": elementwise(lambda a, b: ~(a ^ b), _UU, VOP2),
-    "v_and_b16": _bits(np.bitwise_and, _HH, "RDNA3 ISA, VOP3"),
-    "v_or_b16": _bits(np.bitwise_or, _HH, "RDNA3 ISA, VOP3"),
-    "v_xor_b16": elementwise(np.bitwise_xor, _HH, "RDNA3 ISA, VOP3"),
+    "v_and_b16": _bits(np.bitwise_and, _HH, _RDNA3),
+    "v_or_b16": _bits(np.bitwise_or, _HH, _RDNA3),
+    "v_xor_b16": elementwise(np.bitwise_xor, _HH, _RDNA3),
     "v_or3_b32": _bits(lambda a, b, c: a | b | c, _UUU, VOP3),
-    "v_xor3_b32": elementwise(lambda a, b, c: a ^ b ^ c, _UUU, "RDNA3 ISA, VOP3"),
+    "v_xor3_b32": elementwise(lambda a, b, c: a ^ b ^ c, _UUU, _RDNA3),
     "v_xad_u32": elementwise(lambda a, b, c: (a ^ b) + c, _UUU, VOP3),
     "v_and_or_b32": _bits(lambda a, b, c: (a & b) | c, _UUU, VOP3),
     "v_lshl_or_b32": _bits(lambda a, b, c: (a << (b & _5)) | c, _UUU, VOP3),
@@ -329,9 +330,17 @@ RULES: Mapping[str, Rule] = {
     "v_med3_u32": elementwise(
         lambda a, b, c: np.maximum(np.minimum(a, b), np.minimum(np.maximum(a, b), c)), _UUU, VOP3
     ),
+    **{
+        f"v_maxmin_{k}": elementwise(lambda a, b, c: np.minimum(np.maximum(a, b), c), f"{k}: {k} {k} {k}", _RDNA3)
+        for k in ("u32", "i32")
+    },
+    **{
+        f"v_minmax_{k}": elementwise(lambda a, b, c: np.maximum(np.minimum(a, b), c), f"{k}: {k} {k} {k}", _RDNA3)
+        for k in ("u32", "i32")
+    },
     "v_sad_u32": elementwise(lambda a, b, c: np.where(a > b, a - b, b - a) + c, _UUU, VOP3),
     "v_cndmask_b32": Rule(VOP2, "vector int", _cndmask, shadow="bits"),
-    "v_cndmask_b16": Rule("RDNA3 ISA, VOP3", "vector int", _cndmask16, shadow="bits"),
+    "v_cndmask_b16": Rule(_RDNA3, "vector int", _cndmask16, shadow="bits"),
 }
 
 # RDNA names of the same operations (RDNA3 ISA guide, VOP1 to VOP3 instructions).

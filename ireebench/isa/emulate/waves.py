@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ireebench.isa.emulate.operands import EXEC, SCALAR_SLOTS
+from ireebench.isa.emulate.operands import EXEC, NULL, SCALAR_SLOTS
 
 U32 = npt.NDArray[np.uint32]
 Bools = npt.NDArray[np.bool_]
@@ -137,7 +137,9 @@ class Waves:
         return np.unpackbits(words.view(np.uint8), axis=1, bitorder="little").view(np.bool_)
 
     def write_mask(self, slot: int, mask: Bools) -> None:
-        """Stores bool [wave, lane] as a lane mask in scalar registers."""
+        """Stores bool [wave, lane] as a lane mask in scalar registers; NULL takes nothing."""
+        if slot == NULL:
+            return
         packed = np.packbits(mask, axis=1, bitorder="little").view(np.uint32)
         self.s[:, slot : slot + self.lanes // 32] = packed
 
