@@ -27,10 +27,10 @@ def command(file: Path, setting: Setting, output: Output) -> None:
 
     A compile that fails, hangs or needs too much memory is an answer, not an error of ireebench: it ends with 3.
     """
-    from ireebench.compiler.describe import FileReport
     from ireebench.compiler.driver import Source
     from ireebench.compiler.flags import base_flags
     from ireebench.compiler.inputs import refuse_bad_input
+    from ireebench.report.compiled import FileReport
 
     target = setting.target
     source = Source(read_text(file, "an MLIR file"), None, (*base_flags(target), *setting.extra_flags))

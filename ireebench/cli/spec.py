@@ -86,11 +86,11 @@ def check(spec: Path, file: Path, setting: Setting, output: Output) -> None:
     The answer is read from the configuration that the compiler dumps for each dispatch. Ends with 3 where no op got
     its configuration, or one that an entry is for went without.
     """
-    from ireebench.compiler.describe import spec_document, spec_tables
     from ireebench.compiler.driver import Source
     from ireebench.compiler.flags import SPEC, compiler_flags
     from ireebench.compiler.inputs import refuse_bad_input, refuse_bad_spec
     from ireebench.compiler.spec_check import check_spec
+    from ireebench.report.compiled import spec_document, spec_tables
 
     target = setting.target
     text = read_text(spec, "a tuning spec")
