@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import TypeVar
 
@@ -60,7 +60,12 @@ def header(path: Path) -> tuple[str, ...]:
     """The column names, stripped; empty for an empty file. Raises OSError."""
     with path.open("rb") as f:
         line = f.readline().decode("utf-8-sig", "replace")
-    return tuple(c.strip() for c in next(csv.reader([line]), []))
+    return tuple(c.strip() for c in _fields_of(line.rstrip("\r\n")))
+
+
+def _fields_of(line: str) -> list[str]:
+    """One line's fields; a stray carriage return or a NUL, which csv refuses, counts as a blank."""
+    return next(csv.reader([line.replace("\r", " ").replace("\0", " ")]), [])
 
 
 def scan(path: Path, width: int, numbers: Sequence[int], runs: Sequence[tuple[int, int]]) -> Scan:
@@ -176,8 +181,9 @@ def _split(data: bytes, width: int) -> _Fields:
 def _split_slowly(data: bytes, width: int) -> _Fields:
     """For a block with a bad line: its quote may be left open, so that parity is wrong after it. Line by line."""
     rows, malformed = [], 0
-    for line in csv.reader(io.StringIO(_close_quotes(data[_PAD:].decode("utf-8", "replace")))):
-        if len(line) == width:
+    for text in data[_PAD:].decode("utf-8", "replace").split("\n"):
+        line = _fields_of(text)
+        if len(line) == width and text.count('"') % 2 == 0:
             rows.append(line)
         elif any(line):
             malformed += 1
@@ -186,11 +192,6 @@ def _split_slowly(data: bytes, width: int) -> _Fields:
     clean = bytes(_PAD) + out.getvalue().encode()
     fields = _split(clean, width)
     return _Fields(fields.data, fields.raw, fields.ends, fields.first, malformed)
-
-
-def _close_quotes(text: str) -> str:
-    """Drops the quotes of a line that has an odd number of them, so that it cannot swallow the next."""
-    return "\n".join(line if line.count('"') % 2 == 0 else line.replace('"', "") for line in text.split("\n"))
 
 
 def _trim(fields: _Fields, column: int) -> tuple[Ints, Ints]:
@@ -230,7 +231,7 @@ def _words(fields: _Fields) -> _Words:
 
 def _unquote(value: bytes) -> tuple[str, ...]:
     line = value.decode("utf-8", "replace").rstrip("\r")
-    return tuple(next(csv.reader([line]), [])) or ("",)  # an empty line is a row of no fields, not of one empty field
+    return tuple(_fields_of(line)) or ("",)  # an empty line is a row of no fields, not of one empty field
 
 
 _ASCII_ZEROS = np.uint64(0x3030303030303030)
@@ -282,6 +283,6 @@ def _decimal(text: bytes) -> tuple[int, int, bool]:
         number = Decimal(text.decode().strip())
         whole = int(number // 1) if number >= 0 else -int(-number // 1)
         milli = int((number - whole) * 1000)
-    except (InvalidOperation, UnicodeDecodeError, ValueError, OverflowError):
+    except (ArithmeticError, ValueError):  # Decimal's own errors are arithmetic ones
         return 0, 0, False
     return (whole, milli, True) if abs(whole) < 2**63 else (0, 0, False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -139,8 +139,8 @@ class Row:
 
 
 def from_rows(rows: Iterable[Row]) -> Dispatches:
-    """Columns from rows."""
-    listed = list(rows)
+    """Columns from rows. A stamp that no clock shows (negative, or beyond 63 bits) counts as missing."""
+    listed = [_sane(r) for r in rows]
     names, agents, processes = Interner[str](), Interner[str](), Interner[str]()
     launches = Interner[Launch]()
     stamped = np.array([r.start_ns is not None and r.end_ns is not None for r in listed], bool)
@@ -170,6 +170,14 @@ def from_rows(rows: Iterable[Row]) -> Dispatches:
         processes=processes.values,
         launches=launches.values,
     )
+
+
+def _sane(row: Row) -> Row:
+    stamps = (row.start_ns, row.end_ns)
+    if all(t is None or 0 <= t < 2**63 for t in stamps) and 0 <= row.queue < 2**63 and 0 <= row.order < 2**63:
+        return row
+    start, end = (t if t is not None and 0 <= t < 2**63 else None for t in stamps)
+    return replace(row, start_ns=start, end_ns=end, queue=row.queue % 2**63, order=row.order % 2**63)
 
 
 def concatenate(parts: list[Dispatches]) -> Dispatches:

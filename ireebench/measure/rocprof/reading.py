@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,6 +77,8 @@ def read_files(files: Sequence[TraceFile], notes: Sequence[str] = ()) -> Trace:
                 told.append(f"{file.path.name}: no times in it; run rocprof with --timestamp on")
     except OSError as e:
         raise TraceError(f"{e.filename}: cannot be read: {e.strerror or e}") from e
+    except (csv.Error, ValueError, OverflowError) as e:
+        raise TraceError(f"{file.path}: damaged, cannot be read as {file.kind.value}: {e}; profile again") from e
     dispatches = concatenate(parts) if parts else None
     if dispatches is not None and not len(dispatches) and not totals and not counters:
         names = ", ".join(str(f.path) for f in files)

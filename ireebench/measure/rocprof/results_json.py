@@ -28,12 +28,14 @@ def read_json(path: Path) -> tuple[Dispatches, int]:
         )
     rows: list[Row] = []
     malformed = 0
-    for process in document[ROOT]:
-        for row in _rows(process):
+    try:
+        for row in (row for process in document[ROOT] for row in _rows(process)):
             if row is None:
                 malformed += 1
             else:
                 rows.append(row)
+    except (AttributeError, TypeError) as e:
+        raise TraceError(f"{path}: rocprofv3 results of an unknown structure: {e}; convert to CSV instead") from e
     return from_rows(rows), malformed
 
 
@@ -48,7 +50,7 @@ def _rows(process: Mapping[str, Any]) -> Iterator[Row | None]:
     for record in process.get("buffer_records", {}).get("kernel_dispatch", []):
         try:
             yield _row(record, symbols, agents, pid)
-        except (KeyError, TypeError, AttributeError):
+        except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
             yield None
 
 

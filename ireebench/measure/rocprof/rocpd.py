@@ -37,34 +37,46 @@ _KEY: tuple[tuple[str, ...], ...] = (
     ("lds_size", "group_segment_size"),
     ("scratch_size", "private_segment_size"),
 )
-_Cell = str | int | float | None
+_Cell = bytes | int | float | None
 
 
 @contextlib.contextmanager
 def _open(path: Path) -> Iterator[sqlite3.Connection]:
     """Read-only; a database on a read-only disk with a leftover journal is read as it stands."""
-    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+    connection = _connect(path, "mode=ro")
     try:
         try:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except sqlite3.OperationalError:
             connection.close()
-            connection = sqlite3.connect(f"{path.resolve().as_uri()}?immutable=1", uri=True)
+            connection = _connect(path, "immutable=1")
         yield connection
     finally:
         connection.close()
+
+
+def _connect(path: Path, how: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True)
+    connection.text_factory = bytes  # names are decoded once each, not once a row, and never fail
+    return connection
+
+
+def _text(cell: _Cell) -> str:
+    return cell.decode("utf-8", "replace") if isinstance(cell, bytes) else "" if cell is None else str(cell)
 
 
 def read_rocpd(path: Path) -> tuple[Dispatches, int]:
     """Dispatches of the database; nothing is malformed there. Raises TraceError when it is damaged or another one."""
     try:
         with _open(path) as db:
-            columns = {str(r[1]).lower(): str(r[1]) for r in db.execute("PRAGMA table_info(kernels)")}
+            columns = {_text(r[1]).lower(): _text(r[1]) for r in db.execute("PRAGMA table_info(kernels)")}
             missing = [c for c in ("start", "end") if c not in columns]
             if not any(n in columns for n in _KEY[0]):
                 missing.insert(0, "name")
             if missing:
-                tables = ", ".join(r[0] for r in db.execute("SELECT name FROM sqlite_master LIMIT 8")) or "no tables"
+                tables = (
+                    ", ".join(_text(r[0]) for r in db.execute("SELECT name FROM sqlite_master LIMIT 8")) or "no tables"
+                )
                 raise TraceError(
                     f"{path}: a database, but its view 'kernels' lacks {', '.join(missing)} (found: {tables}); "
                     f"convert it with: rocpd convert -i {path.name} --output-format csv"
@@ -113,7 +125,7 @@ def _integers(rows: list[tuple[_Cell, ...]], column: int) -> np.ndarray[tuple[in
         return np.fromiter(map(itemgetter(column), rows), np.int64, len(rows))
     except (TypeError, ValueError):
         cells = [r[column] for r in rows]
-        return np.array([int(c) if isinstance(c, int | float) else 0 for c in cells], np.int64)
+        return np.array([c if isinstance(c, int) else 0 for c in cells], np.int64)
 
 
 def _columns(
@@ -127,10 +139,10 @@ def _columns(
     table = np.array(
         [
             (
-                names(kernel_name(str(k[0]))),
-                agents(agent_name("" if k[1] is None else str(k[1]))),
+                names(kernel_name(_text(k[0]))),
+                agents(agent_name(_text(k[1]))),
                 k[2] if isinstance(k[2], int) else 0,
-                processes("" if k[3] is None else str(k[3])),
+                processes(_text(k[3])),
                 launches(_launch(k)),
             )
             for k in keys
@@ -157,7 +169,7 @@ def _columns(
 
 
 def _launch(key: tuple[_Cell, ...]) -> Launch:
-    n = [int(c) if isinstance(c, int | float) else None for c in key[4:]]
+    n = [c if isinstance(c, int) else None for c in key[4:]]
 
     def dim(x: int | None, y: int | None, z: int | None) -> tuple[int, int, int] | None:
         return None if x is None or y is None or z is None else (x, y, z)

@@ -66,6 +66,7 @@ def _row(cell: dict[str, str], number: int) -> Row:
 
 def _ns(text: str) -> Decimal | None:
     try:
-        return Decimal(text.strip())
+        value = Decimal(text.strip())
     except InvalidOperation:
         return None
+    return value if value.is_finite() and abs(value) < 2**63 else None

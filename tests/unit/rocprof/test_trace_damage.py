@@ -196,3 +196,39 @@ def test_json_that_was_cut_off_says_so(tmp_path: Path) -> None:
     (tmp_path / "x_results.json").write_text('{"rocprofiler-sdk-tool": [{"metadata"')
     with pytest.raises(TraceError, match="not complete JSON"):
         read([str(tmp_path / "x_results.json")])
+
+
+@pytest.mark.parametrize(
+    ("row", "cause"),
+    [
+        ("K,4,1,k,99999999999999999999,99999999999999999999,8", "missing timestamp"),
+        ("K,4,1,k,-5,10,8", "missing timestamp"),
+        ("K,4,1,k\r,NaN,10,8", "missing timestamp"),
+        ('K,4,1,"k,10,20,8', "malformed line"),
+        ("K,4,1,k,10,20", "malformed line"),
+    ],
+)
+def test_a_row_that_makes_no_sense_costs_itself_alone(tmp_path: Path, row: str, cause: str) -> None:
+    path = write(tmp_path / "t.csv", "K,4,1,k,1000,1500,8", row, "K,4,1,k,2000,2700,8")
+    s = summarise(read([path]))
+    assert [k.total_ns for k in s.kernels if k.name == "k"] == [1200]
+    assert dict(s.dropped) == {cause: 1}
+
+
+@pytest.mark.parametrize(
+    "name", ["gen_a_rocprof_v1_results.csv", "gen_c_4242_kernel_trace.csv", "kernel_stats_sci.csv"]
+)
+def test_bytes_that_are_no_text_cost_their_line_alone(tmp_path: Path, name: str) -> None:
+    lines = (DATA / name).read_bytes().splitlines(keepends=True)
+    path = tmp_path / "t.csv"
+    path.write_bytes(lines[0] + b"\xff\xfe\x00\r,\x80\n" + b"".join(lines[1:]))
+    trace = read([str(path)])
+    assert trace.malformed >= 1
+    intact = summarise(read([str(DATA / name)]))
+    assert summarise(trace).kernels == intact.kernels
+
+
+def test_json_of_another_structure_is_named(tmp_path: Path) -> None:
+    (tmp_path / "x_results.json").write_text('{"rocprofiler-sdk-tool": ["x"]}')
+    with pytest.raises(TraceError, match="unknown structure"):
+        read([str(tmp_path / "x_results.json")])
