@@ -24,6 +24,7 @@ from ireebench.compiler.spawner import Exit, HelperDiedError, Limits, Spawner
 from ireebench.errors import MissingToolError, OutputError
 from ireebench.ir.batch import merge
 from ireebench.ir.program import Program
+from ireebench.ir.verify import verify
 from ireebench.outcome import Failure, Stage, Status
 
 STDERR = "stderr.txt"
@@ -69,6 +70,12 @@ def may_share(program: Program) -> bool:
     nothing leaves the choice to the compiler, which may take for ever: it must not take others with it.
     """
     return program.spec is None and bool(program.asked)
+
+
+def _invalid(program: Program) -> Failure | None:
+    """Why a program's IR does not parse or verify, told before a module full of others fails with it."""
+    problem = verify(program.mlir)
+    return Failure(Status.COMPILE_FAILED, f"the IR is not valid: {problem}") if problem else None
 
 
 def _is_whole(artifact: Artifact, program: Program) -> bool:
@@ -191,7 +198,7 @@ class Compiler:
         """From the cache, then together, and alone where together does not do."""
         left: list[Program] = []
         for program in group:
-            known = self._cached(program)
+            known = self._cached(program) or _invalid(program)
             if known is None:
                 left.append(program)
             else:

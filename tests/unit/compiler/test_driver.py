@@ -67,7 +67,7 @@ CANDIDATE = Candidate(
 
 def program(what: str = "", pr: int = 2048) -> Program:
     """A program that asks for `pr` 2048 and gets `pr`; `what` tells the compiler how to behave."""
-    return Program(CANDIDATE, "argmax", f"func.func @argmax() // pr {pr}\n// {what}\n", None, (), (ASKED,))
+    return Program(CANDIDATE, "argmax", f"func.func @argmax() {{ return }} // pr {pr}\n// {what}\n", None, (), (ASKED,))
 
 
 def distinct(count: int) -> list[Program]:
@@ -137,6 +137,16 @@ def test_failures_are_values(compiler: Compiler, what: str, status: Status, reas
     failure = compiler.compile(program(what))
     assert isinstance(failure, Failure)
     assert (failure.status, failure.reason) == (status, reason)
+
+
+def test_ir_that_is_not_valid_never_reaches_the_compiler(compiler: Compiler, calls: Path) -> None:
+    bad = replace(program(), mlir="func.func @argmax() { return %x : i32 }\n")
+    outcomes = dict(compiler.compile_many([bad, *distinct(3)]))
+    failure = outcomes[bad]
+    assert isinstance(failure, Failure)
+    assert failure.status is Status.COMPILE_FAILED
+    assert failure.reason.startswith("the IR is not valid: ")
+    assert sum(isinstance(o, Artifact) for o in outcomes.values()) == 3
 
 
 def test_a_crash_keeps_its_reproducer(compiler: Compiler) -> None:
