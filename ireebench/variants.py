@@ -7,8 +7,13 @@ from enum import StrEnum
 from typing import Literal
 
 from ireebench.errors import UnknownNameError
+from ireebench.problems.problem import Op
+from ireebench.targets import Backend
 
 Comparator = Literal["ballot", "shuffle"]
+
+ARGCOMPARE: tuple[Op, ...] = ("argmax", "argmin")
+GEMV: tuple[Op, ...] = ("gemv",)
 
 
 class Ship(StrEnum):
@@ -35,6 +40,7 @@ class Form:
     stages: int
     ship: Ship
     summary: str
+    ops: tuple[Op, ...] = ARGCOMPARE
 
 
 FORMS: dict[str, Form] = {
@@ -50,36 +56,29 @@ FORMS: dict[str, Form] = {
             "two_stage", "two_stage.mlir.j2", 2, Ship.IR_REWRITE, "explicit split: partial winners, then their winner"
         ),
         Form("inner_pad", "inner_pad.mlir.j2", 1, Ship.IR_REWRITE, "rows or two stages, padded inside the dispatch"),
-        Form(
-            "two_pass",
-            "two_pass.mlir.j2",
-            4,
-            Ship.IR_REWRITE,
-            "each chunk's extremum as ordered integers, then its place: vectorises on CPUs",
-        ),
+        Form("two_pass", "two_pass.mlir.j2", 4, Ship.IR_REWRITE, "each chunk's extremum as an integer, then its place"),
         Form("generic", "generic.mlir.j2", 1, Ship.FLAGS, "linalg.generic with a compare-and-select body"),
+        Form("matvec", "matvec.mlir.j2", 1, Ship.SPEC, "linalg.matvec, vecmat or batched generic", GEMV),
+        Form("matvec_split", "matvec_split.mlir.j2", 2, Ship.IR_REWRITE, "partial sums of K, then their sum", GEMV),
+        Form("dequant", "dequant_matvec.mlir.j2", 1, Ship.SPEC, "dequantise, then reduce: fused by IREE", GEMV),
+        Form(
+            "dequant_words",
+            "dequant_words.mlir.j2",
+            1,
+            Ship.IR_REWRITE,
+            "4-bit weights unpacked from 32-bit words in place, in one dispatch",
+            GEMV,
+        ),
     )
 }
-
-
-def ship_of(form: Form, backend: str, configured: bool) -> Ship:
-    """How a user gets what `form` gave on a backend.
-
-    IREE 3.13 silently ignores tuning specs on cuda, so a configuration reaches the op there by an attribute alone: an
-    IR rewrite. What the compiler chose by itself needs no spec anywhere.
-    """
-    if not configured and form.ship in (Ship.SPEC, Ship.SPEC_FLAGS):
-        return Ship.FLAGS
-    if backend == "cuda" and form.ship in (Ship.SPEC, Ship.SPEC_FLAGS):
-        return Ship.IR_REWRITE
-    return form.ship
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
     """A pipeline to compare.
 
-    `forms` are tried in this order; `split` means two kernels; `tuned` means that it takes a configuration.
+    `forms` are tried in this order; `split` means two kernels; `tuned` means that it takes a configuration; `ops` and
+    `backends` say where it makes sense at all.
     """
 
     name: str
@@ -88,42 +87,75 @@ class Variant:
     comparator: Comparator
     tuned: bool
     summary: str
+    ops: tuple[Op, ...] = ARGCOMPARE
+    backends: tuple[Backend, ...] = ("hip", "cuda", "cpu")
 
+    def serves(self, op: str, backend: Backend) -> bool:
+        """Whether a sweep of `op` on `backend` should try it without being asked for it by name."""
+        return op in self.ops and backend in self.backends
+
+    def forms_of(self, op: str) -> tuple[str, ...]:
+        """Its forms that carry `op`, in the order of trial."""
+        return tuple(name for name in self.forms if op in FORMS[name].ops)
+
+
+_ROW_FORMS = ("native", "collapse", "rows", "inner_pad")
+_SPLIT_FORMS = ("split_attr", "two_stage", "inner_pad")
 
 VARIANTS: dict[str, Variant] = {
     v.name: v
     for v in (
-        Variant("default", ("native", "split_attr", "generic"), False, "ballot", False, "stock IREE, no help at all"),
         Variant(
-            "vd", ("native", "collapse", "rows", "inner_pad"), False, "ballot", True, "VectorDistribute, one kernel"
+            "default",
+            ("native", "split_attr", "generic", "matvec", "dequant"),
+            False,
+            "ballot",
+            False,
+            "stock IREE, no help at all",
+            ARGCOMPARE + GEMV,
+        ),
+        Variant(
+            "vd",
+            (*_ROW_FORMS, "matvec", "dequant"),
+            False,
+            "ballot",
+            True,
+            "VectorDistribute, one kernel",
+            ARGCOMPARE + GEMV,
         ),
         Variant(
             "vd_split",
-            ("split_attr", "two_stage", "inner_pad"),
+            (*_SPLIT_FORMS, "matvec_split"),
             True,
             "ballot",
             True,
             "VectorDistribute, split reduction",
+            ARGCOMPARE + GEMV,
         ),
+        Variant("vd_words", ("dequant_words",), False, "ballot", True, "vd on 4-bit weights read as words", GEMV),
+        Variant("vd_shuffle", _ROW_FORMS, False, "shuffle", True, "vd with no DPP or ballot"),
+        Variant("vd_split_shuffle", _SPLIT_FORMS, True, "shuffle", True, "vd_split with no DPP or ballot"),
         Variant(
-            "vd_shuffle",
-            ("native", "collapse", "rows", "inner_pad"),
+            "ukernel",
+            ("generic",),
             False,
-            "shuffle",
-            True,
-            "vd with no DPP or ballot",
+            "ballot",
+            False,
+            "IREE's hand-written argmax micro-kernel",
+            ("argmax",),
+            ("hip",),
         ),
-        Variant(
-            "vd_split_shuffle",
-            ("split_attr", "two_stage", "inner_pad"),
-            True,
-            "shuffle",
-            True,
-            "vd_split with no DPP or ballot",
-        ),
-        Variant("ukernel", ("generic",), False, "ballot", False, "IREE's hand-written argmax micro-kernel"),
         Variant("generic", ("generic",), False, "ballot", True, "linalg.generic, no micro-kernel"),
-        Variant("two_pass", ("two_pass",), False, "ballot", True, "vectorised on CPUs: extremum, then its place"),
+        Variant(
+            "two_pass",
+            ("two_pass",),
+            False,
+            "ballot",
+            True,
+            "two passes that a CPU vectorises",
+            ARGCOMPARE,
+            ("cpu",),
+        ),
     )
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ireebench.candidate import Candidate
-from ireebench.ir import argcompare
+from ireebench.ir import argcompare, gemv
 from ireebench.ir.flags import flags_of
 from ireebench.ir.layout import layouts_of
 from ireebench.ir.program import Program
@@ -17,11 +17,12 @@ def build_program(candidate: Candidate, function: str | None = None) -> Program:
     layouts = layouts_of(candidate)
     # IREE drops the op's own compilation_info when it splits the op: there the configuration can only come from a spec.
     by_spec = candidate.form.name == "split_attr"
-    values = argcompare.template_values(candidate, name, () if by_spec else layouts)
+    module = gemv if candidate.problem.op == "gemv" else argcompare
+    values = module.template_values(candidate, name, () if by_spec else layouts)
     return Program(
         candidate=candidate,
         function=name,
-        mlir=render(argcompare.template_name(candidate), values),
+        mlir=render(module.template_name(candidate), values),
         spec=spec_text(layouts) if by_spec and layouts else None,
         flags=flags_of(candidate),
         asked=tuple(layout.asked for layout in layouts),

@@ -48,8 +48,8 @@ class Layout:
             workgroup_threads=self.threads,
             subgroup_size=self.subgroup_size,
             subgroups=self.subgroups,
-            partial_reduction=max(self.partial_reduction),
-            thread_loads=max(self.thread),
+            partial_reduction=math.prod(n for n in self.partial_reduction if n),
+            thread_loads=math.prod(n for n in self.thread if n),
         )
 
 
@@ -65,6 +65,10 @@ def _outer(candidate: Candidate) -> tuple[int, ...]:
 
 def layouts_of(candidate: Candidate) -> tuple[Layout, ...]:
     """The layout of each configured dispatch of a candidate, in order; empty where the compiler chooses."""
+    if candidate.problem.op == "gemv":
+        from ireebench.ir.gemv import gemv_layouts
+
+        return gemv_layouts(candidate)
     return argcompare_layouts(candidate)
 
 

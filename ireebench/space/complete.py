@@ -15,7 +15,7 @@ def complete(place: Place, config: Config) -> Config:
     A split's second stage reads all partial winners at once with one subgroup. A configuration without any knob, or of
     a variant without these knobs, is left as it is.
     """
-    if config.is_default or "sg" not in {k.name for k in knobs_of(place)}:
+    if place.problem.op == "gemv" or config.is_default or "sg" not in {k.name for k in knobs_of(place)}:
         return config
     length = next_power_of_two(config.st or place.problem.reduction)
     size = place.target.subgroup_size

@@ -5,11 +5,12 @@ Facts about the compiler are those of IREE 3.13, each seen on the released wheel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 
 from ireebench.candidate import Candidate
 from ireebench.problems.dtypes import find_float
+from ireebench.space.constraint import Constraint, Rejection, first_broken
+from ireebench.space.gemv import GEMV_COMMON, GEMV_FORMS, GEMV_UNTUNED
 from ireebench.space.geometry import (
     MAX_LOAD_BYTES,
     StageShape,
@@ -20,37 +21,12 @@ from ireebench.space.geometry import (
     stage_shapes,
 )
 
+__all__ = ["Constraint", "Rejection", "common_constraints", "constraints_of", "first_broken", "form_constraints"]
+
 # Elements that a lane may hold of one tile. More spills: each costs up to three registers (value, index).
 MAX_ELEMENTS_PER_LANE = 64
 # Workgroups along the second dimension of a grid, on CUDA and HIP alike (CUDA C++ guide, compute capabilities).
 MAX_GRID_Y = 65_535
-
-
-@dataclass(frozen=True, slots=True)
-class Constraint:
-    """Refuses a candidate, and can say why to a person; `why` may name figures of the candidate as {c.config.pr}."""
-
-    name: str
-    why: str
-    holds: Callable[[Candidate], bool]
-
-    def reason(self, candidate: Candidate) -> str:
-        """`why` with this candidate's figures."""
-        return self.why.format(c=candidate, p=candidate.problem, k=candidate.config, t=candidate.target)
-
-
-@dataclass(frozen=True, slots=True)
-class Rejection:
-    """A candidate that a constraint refused; `constraint` is its name."""
-
-    candidate: Candidate
-    constraint: str
-    reason: str
-
-
-def first_broken(candidate: Candidate, constraints: Iterable[Constraint]) -> Constraint | None:
-    """The first constraint that refuses the candidate, or None."""
-    return next((c for c in constraints if not c.holds(candidate)), None)
 
 
 def _every_stage(holds: Callable[[Candidate, StageShape], bool]) -> Callable[[Candidate], bool]:
@@ -341,6 +317,9 @@ def constraints_of(candidate: Candidate) -> tuple[Constraint, ...]:
 
 def common_constraints(candidate: Candidate) -> tuple[Constraint, ...]:
     """Constraints whatever the form."""
+    if candidate.problem.op == "gemv":
+        untuned = candidate.target.backend == "cpu" or not candidate.variant.tuned
+        return GEMV_UNTUNED if untuned else GEMV_COMMON
     common: tuple[Constraint, ...]
     match candidate.variant.name:
         case "ukernel":
@@ -358,6 +337,8 @@ def common_constraints(candidate: Candidate) -> tuple[Constraint, ...]:
 
 def form_constraints(candidate: Candidate) -> tuple[Constraint, ...]:
     """Constraints of the candidate's form."""
+    if candidate.problem.op == "gemv":
+        return GEMV_FORMS[candidate.form.name]
     if not candidate.variant.name.startswith("vd"):
         return ()
     forms = CPU_FORMS if candidate.target.backend == "cpu" else GPU_FORMS

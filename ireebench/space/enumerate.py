@@ -29,7 +29,7 @@ def place_config(problem: Problem, variant: Variant, target: Target, config: Con
     """The candidate of `config` in the variant's first form that can carry it; else the refusal of the form that came
     closest (that satisfied most of its constraints)."""
     refusals: list[tuple[int, Rejection]] = []
-    for name in variant.forms:
+    for name in variant.forms_of(problem.op):
         candidate = Candidate(problem, variant, FORMS[name], config, target)
         broken = first_broken(candidate, common_constraints(candidate))
         if broken is not None:  # no form can do it
@@ -43,11 +43,17 @@ def place_config(problem: Problem, variant: Variant, target: Target, config: Con
 
 
 def place_untuned(problem: Problem, variant: Variant, target: Target) -> Iterable[Candidate | Rejection]:
-    """A variant that takes no configuration, once in each of its forms."""
-    for name in variant.forms:
-        candidate = Candidate(problem, variant, FORMS[name], Config(), target)
+    """A variant that takes no configuration, once in each form that carries the problem; else the first refusal."""
+    candidates = [Candidate(problem, variant, FORMS[n], Config(), target) for n in variant.forms_of(problem.op)]
+    refusals = []
+    for candidate in candidates:
         broken = first_broken(candidate, (*common_constraints(candidate), *form_constraints(candidate)))
-        yield candidate if broken is None else Rejection(candidate, broken.name, broken.reason(candidate))
+        if broken is None:
+            yield candidate
+        else:
+            refusals.append(Rejection(candidate, broken.name, broken.reason(candidate)))
+    if len(refusals) == len(candidates):
+        yield refusals[0]
 
 
 def enumerate_space(

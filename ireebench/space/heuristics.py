@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from ireebench.candidate import Candidate
+from ireebench.space.gemv import preference
 from ireebench.space.geometry import partials
-from ireebench.space.knobs import Place
+from ireebench.space.knob import Place
 
 # Workgroups that keep a large GPU busy: a few for each of about 130 to 300 compute units.
 _BUSY_WORKGROUPS = 512
@@ -30,9 +31,11 @@ def preferred(candidates: list[Candidate]) -> list[Candidate]:
 
 def _cost(candidate: Candidate) -> tuple[float, ...]:
     c, problem, target = candidate.config, candidate.problem, candidate.target
+    if problem.op == "gemv":
+        return (0.0,) if c.is_default else preference(candidate)
     place = Place(problem, candidate.variant, target)
     if not c.pr:
-        return (abs(math.log2((c.st or problem.reduction) / 8192)),)
+        return (abs(math.log2((c.st or problem.reduction) / 2048)),)  # on CPUs
     length = c.st or problem.reduction
     groups = problem.rows * partials(candidate) / (c.rw or 1)
     # Loads of every lane an iteration: one is best; less than one leaves lanes idle.

@@ -3,58 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
 from ireebench.errors import UnknownNameError
-from ireebench.problems.dtypes import find_float
-from ireebench.problems.problem import Problem
 from ireebench.space.config import Config
 from ireebench.space.constraints import MAX_ELEMENTS_PER_LANE
-from ireebench.space.geometry import MAX_LOAD_BYTES, next_power_of_two
-from ireebench.targets import Target
-from ireebench.variants import Variant
+from ireebench.space.gemv import GEMV_KNOBS, serves
+from ireebench.space.geometry import next_power_of_two
+from ireebench.space.knob import UNSET, Knob, Place, Values, powers_of_two
 
-Values = tuple[int | None, ...]
+__all__ = ["Knob", "Place", "find_knob", "grid", "knobs_of", "partials_of", "powers_of_two"]
 
-UNSET: Values = (None,)
 LONGEST_SPLIT = 65_536
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a configuration is used: what the values of a knob may depend on."""
-
-    problem: Problem
-    variant: Variant
-    target: Target
-
-    @property
-    def load_elements(self) -> int:
-        """Elements of a 16-byte load."""
-        return MAX_LOAD_BYTES // find_float(self.problem.dtype).bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Knob:
-    """One axis of the search space. `values` are what a sweep tries, given the knobs before it; None: left out."""
-
-    name: str
-    meaning: str
-    values: Callable[[Place, Config], Values]
-
-    def neighbours(self, place: Place, config: Config) -> Values:
-        """The values just before and after the configuration's own; every value where its own is not in the list."""
-        values, value = self.values(place, config), getattr(config, self.name)
-        if value not in values:
-            return values
-        at = values.index(value)
-        return tuple(values[i] for i in (at - 1, at + 1) if 0 <= i < len(values))
-
-
-def powers_of_two(low: int, high: int) -> tuple[int, ...]:
-    """Powers of two from `low` up to `high`, both included."""
-    return tuple(1 << n for n in range(high.bit_length()) if low <= 1 << n <= high)
 
 
 def _split(place: Place, _: Config) -> Values:
@@ -184,6 +144,8 @@ def knobs_of(place: Place) -> tuple[Knob, ...]:
     """The knobs of a variant on a target; none for a variant that takes no configuration."""
     if not place.variant.tuned:
         return ()
+    if place.problem.op == "gemv":
+        return GEMV_KNOBS if place.target.backend != "cpu" and serves(place.problem, place.variant) else ()
     if place.variant.name in _OF_VARIANT:
         return _OF_VARIANT[place.variant.name]
     return ARGCOMPARE_CPU if place.target.backend == "cpu" else ARGCOMPARE_GPU
