@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ireebench.measure.ceiling import CeilingTable
 
 _UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
-_LARGEST_ON_CPU = 512 * 1024**2
 
 _COLUMNS = (
     Column("size KiB", 0),
@@ -96,7 +95,7 @@ def command(output: Output, device: str, sizes: str | None, timer: str, budget: 
     if stored:
         output_table(output, _stored(path, info.name, uri))
         return
-    table = _measure(uri, timer, wanted or _default_sizes(info.driver), budget)
+    table = _measure(uri, timer, wanted or ceiling.default_sizes(uri), budget)
     earlier = _earlier(path)
     if earlier is not None and (earlier.device, earlier.timer) == (table.device, table.timer):
         table = earlier.merge(table)
@@ -112,13 +111,6 @@ def output_table(output: Output, table: CeilingTable) -> None:
     document = json.loads(json.dumps(table.to_json()))
     document.pop("schema_version")
     output.emit(as_table(table), document)
-
-
-def _default_sizes(driver: str) -> tuple[int, ...]:
-    from ireebench.measure.ceiling import DEFAULT_SIZES
-
-    on_cpu = driver.startswith("local")
-    return tuple(s for s in DEFAULT_SIZES if not on_cpu or s <= _LARGEST_ON_CPU)
 
 
 def _earlier(path: Path) -> CeilingTable | None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ireebench.measure.campaign import Campaign, Progress, run_on_devices
-from ireebench.measure.ceiling import sweep_ceiling
+from ireebench.measure.ceiling import default_sizes, sweep_ceiling
 from ireebench.measure.client import run_job
 from ireebench.measure.device import describe
 from ireebench.measure.job import Entry, Group, Job
@@ -118,7 +118,9 @@ def run_bundle(campaign: Campaign, devices: Sequence[str], out: Path, limits: Li
     environment: dict[str, Any] = {"device": asdict(info), "versions": _versions(), "timer": timer}
     if limits.ceiling_s > 0:
         _say(f"ceiling: {limits.ceiling_s:g} s")
-        environment["ceiling"] = sweep_ceiling(campaign.device, load(timer), budget_s=limits.ceiling_s).to_json()
+        sizes = default_sizes(campaign.device)
+        table = sweep_ceiling(campaign.device, load(timer), sizes, limits.ceiling_s)
+        environment["ceiling"] = table.to_json()
     total = sum(len(g.entries) for g in campaign.groups)
     sessions: list[dict[str, Any]] = []
     environment["sessions"] = sessions  # written with each file, so that a file tells of the processes before it

@@ -41,6 +41,7 @@ DEFAULT_SIZES: tuple[int, ...] = (
     *(k * KIB for k in (64, 128, 256, 512)),
     *(m * MIB for m in (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024, 2048, 4096)),
 )
+_LARGEST_ON_CPU = 512 * MIB
 SCHEMA_VERSION = 1
 
 _POLICIES: tuple[CachePolicy, ...] = ("hot", "cold")
@@ -206,6 +207,12 @@ def open_pool(device: str, largest_bytes: int) -> ReadPool:
         pool_bytes = max(2 * largest_bytes, 2 * (cpu.cache_bytes or 0) + largest_bytes)
         return CpuPool(pool_bytes, cpu.name, cpu.cache_bytes)
     return GpuPool(kind, device_ordinal(device), max(2 * largest_bytes, _SMALLEST_GPU_POOL))
+
+
+def default_sizes(device: str) -> tuple[int, ...]:
+    """The sizes (bytes) that are measured unless others are asked for: on a CPU none that takes seconds to read."""
+    on_cpu = kind_of(device) == "cpu"
+    return tuple(s for s in DEFAULT_SIZES if not on_cpu or s <= _LARGEST_ON_CPU)
 
 
 def sweep_ceiling(
