@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -21,12 +20,6 @@ from ireebench.cli.sweep_options import (
 from ireebench.errors import UnknownNameError, UsageError
 from ireebench.problems.problem import OPS
 from ireebench.problems.select import Selection
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ireebench.report.evidence import Evidence
-    from ireebench.report.table import Table
 
 EXAMPLES = options.examples(
     "ireebench compare argmax --models all --target gfx942",
@@ -59,8 +52,8 @@ def command(
 ) -> None:
     """Compare variants and baselines of OP, or two stores A.db and B.db.
 
-    With OP the trials are measured first, or taken from a store with --from. With two stores each row is judged by a
-    bootstrap interval against the noise floor.
+    With OP the trials are measured first, or taken from a store with --from; `-o FILE.html` gives a page. With two
+    stores each row is judged by a bootstrap interval against the noise floor.
     """
     if len(what) == 2:
         _stores(Path(what[0]), Path(what[1]), percent, output)
@@ -82,43 +75,23 @@ def command(
 
 
 def _report(op: str, source: Path, by: str, output: Output) -> None:
+    from ireebench.report.compare_report import FIGURES, comparison_tables
+    from ireebench.report.documents import store_document
     from ireebench.report.load import load_evidence
-    from ireebench.report.rows import row_document
     from ireebench.store.database import Store
 
+    page = output.path is not None and output.path.suffix == ".html"
     with Store.open(source) as store:
-        found = load_evidence(store, op)
-        tables, lines = _tables(found, ("kernel", "span") if by == "both" else (by,))
-    trials = [row_document(r) for e in found for r in e.rows]
-    output.emit(tables, {"summary": lines, "trials": trials})
+        found = load_evidence(store, op, sources=page)
+        if page:
+            from ireebench.report.page.build import build_page
+
+            output.text(build_page(found, {}))
+            return
+        tables, lines = comparison_tables(found, FIGURES if by == "both" else (by,))
+    output.emit(tables, {"summary": lines, **store_document(found)})
     if output.format != "json":
         click.echo("\n" + "\n".join(lines), err=output.format == "csv")
-
-
-def _tables(found: Sequence[Evidence], figures: Sequence[str]) -> tuple[list[Table], list[str]]:
-    from ireebench.report.compare_tables import (
-        duels,
-        lowering_table,
-        results_table,
-        scaling_table,
-        shuffle_table,
-        tuned_table,
-        words,
-    )
-
-    tables: list[Table] = []
-    lines: list[str] = []
-    for evidence in found:
-        if not evidence.caches:
-            tables.append(lowering_table(evidence, None))
-            continue
-        for cache in evidence.caches:
-            for figure in figures if evidence.sees_kernels else ("kernel",):
-                fought = duels(evidence, cache, figure)
-                tables += [results_table(fought, figure), tuned_table(evidence, cache, figure)]
-                lines += words(fought, figure)
-            tables += [lowering_table(evidence, cache), scaling_table(evidence, cache), shuffle_table(evidence, cache)]
-    return [t for t in tables if t.rows], lines
 
 
 def _stores(a: Path, b: Path, percent: float | None, output: Output) -> None:

@@ -111,11 +111,9 @@ def _trials(problem: Problem, environment: int, each: int | None) -> Iterator[tu
     floor = _FLOOR_NS + op_of(problem).bytes_moved(problem) / _RATE
     for name, factor in zip(BASELINES, (1.3, 2.4), strict=True):
         yield _baseline(problem, environment, name), floor * factor
-    made = 0
-    for variant, form, config, factor in _space(problem, each):
+    for made, (variant, form, config, factor) in enumerate(_space(problem, each)):
         candidate = Candidate(problem, VARIANTS[variant], FORMS[form], config, find_target("gfx942"))
         yield _candidate(candidate, environment, made), floor * factor
-        made += 1
     yield from ((t, None) for t in _failures(problem, environment))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from importlib import resources
 
@@ -131,7 +131,9 @@ def _speed_tiles(cache: CachePolicy, standings: Sequence[Standing]) -> list[Tile
         tiles.append(Tile("of the ceiling", f"{statistics.median(shares):.0f}%", note))
     doubtful = sum(r.plausible is False for s in standings for r in (*s.candidates, *s.baselines))
     if doubtful:
-        tiles.append(Tile("implausible", str(doubtful), f"faster than the measured ceiling, {cache}: a bug until shown"))
+        tiles.append(
+            Tile("implausible", str(doubtful), f"faster than the measured ceiling, {cache}: a bug until shown")
+        )
     return tiles
 
 
@@ -190,7 +192,7 @@ def _shortened(table: Table, most: int = 60) -> Table:
     return Table(table.columns, table.rows[:most], table.title)
 
 
-def build_page(evidence: Sequence[Evidence], lints: Mapping[str, tuple[str, ...]], *, published: bool = False) -> str:
+def build_page(evidence: Sequence[Evidence], lints: Lints, *, published: bool = False) -> str:
     """The whole page as HTML. `lints` by trial key; `published`: published figures are shown from the start."""
     import jinja2
 
