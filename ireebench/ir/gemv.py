@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 
 from ireebench.candidate import Candidate
 from ireebench.ir.attributes import compilation_info_text
@@ -11,8 +12,9 @@ from ireebench.problems.formats import WEIGHT_FORMATS
 from ireebench.space.gemv import lanes_over_k
 
 CODES_A_WORD = 8
-# Where a 4-bit code is left in its word, so that OR-ing an exponent on top makes a float 2^(23-p) + code, and what moves it
-# there: bits 8, 12 or 16 keep the float times an f16 scale exact in f32 (24 significant bits); one shift serves several codes.
+# Where a 4-bit code is left in its word, so that OR-ing an exponent on top makes the float 2^(23-p) + code, and what
+# moves it there: bits 8, 12 and 16 keep that float times an f16 scale exact in f32 (24 significant bits), and one shift
+# serves several codes.
 POSITIONS = (8, 12, 8, 12, 16, 8, 12, 16)
 LEFT = (8, 8, 0, 0, 0, 0, 0, 0)
 RIGHT = (0, 0, 0, 0, 0, 12, 12, 12)
@@ -55,7 +57,9 @@ def gemv_layouts(candidate: Candidate) -> tuple[Layout, ...]:
     }[candidate.form.name](candidate)
 
 
-def _layout(candidate: Candidate, op: str, shape: tuple[int, ...], element: str, dims: list[tuple[int, ...]]) -> Layout:
+def _layout(
+    candidate: Candidate, op: str, shape: tuple[int, ...], element: str, dims: Sequence[tuple[int, ...]]
+) -> Layout:
     """A layout from one tuple a loop: workgroup, partial reduction, thread, subgroups, lanes."""
     workgroup, partial, thread, subgroups, lanes = (tuple(d[i] for d in dims) for i in range(5))
     return Layout(
@@ -258,8 +262,8 @@ def _block_decoding(dtype: str) -> dict[str, object]:
 def _words_decoding(dtype: str) -> dict[str, object]:
     """A code of a word to f32: constants by a code's place in its word, and the instructions.
 
-    The barrier keeps the exponents (nf4: the table) from becoming immediates: an AND and an OR with two immediates are two
-    instructions on NVIDIA, with one they are one; a table in constant memory is read one lane at a time.
+    The barrier keeps the exponents (nf4: the table) from becoming constants of the kernel: an AND and an OR with two
+    immediates are two instructions on NVIDIA, with one they are one; constant memory serves one address at a time.
     """
     ints = f"tensor<{CODES_A_WORD}xi32>"
     if dtype == "nf4":

@@ -227,7 +227,7 @@ GEMV_KNOBS: tuple[Knob, ...] = (
 
 
 def preference(c: Candidate) -> tuple[float, ...]:
-    """Small is promising: 16-byte loads, one load an iteration, two to four rows a lane, two to four subgroups over K."""
+    """Small is promising: 16-byte loads, one an iteration, one or two rows a lane, about four subgroups over K."""
     k = c.config
     if c.problem.layout == "kn":
         return (
