@@ -1,6 +1,6 @@
 """Wall time of whole processes that answer at once: median of N runs.
 
-    python benchmarks/startup.py [--runs 11]
+python benchmarks/startup.py [--runs 11]
 """
 
 from __future__ import annotations

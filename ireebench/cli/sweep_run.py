@@ -61,8 +61,8 @@ def run(request: Request, place: Place, top: int, output: Output) -> None:
     place.prepare()
     outcome = sweep(request, place)
     with Store.open(place.db) as store:
-        report = _report(store, outcome, request, top)
-    output.emit(report.tables, report.document)
+        report = report_of(store, outcome, request, top)
+    output.emit(report.tables, report.document if output.format == "json" else {})
     if output.format == "table" and output.path is None:
         click.echo("\n" + "\n".join(report.lines))
     _write(report, best_specs(report.standings, request.target), request, place)
@@ -70,7 +70,8 @@ def run(request: Request, place: Place, top: int, output: Output) -> None:
         raise click.exceptions.Exit(3)
 
 
-def _report(store: Store, outcome: Outcome, request: Request, top: int) -> SweepReport:
+def report_of(store: Store, outcome: Outcome, request: Request, top: int) -> SweepReport:
+    """The report of a finished sweep's trials."""
     trials = _trials_of(store, outcome)
     noise = {(p, cache): values for (p, _env, cache), values in store.noise().items() if _env == outcome.environment}
     caches = request.measuring.protocol.cache if request.measuring else ()
@@ -79,7 +80,7 @@ def _report(store: Store, outcome: Outcome, request: Request, top: int) -> Sweep
 
 def _trials_of(store: Store, outcome: Outcome) -> tuple[Trial, ...]:
     order = {key: i for i, key in enumerate(outcome.keys)}
-    mine = [t for t in store.trials() if t.key in order]
+    mine = store.trials(keys=order)
     return tuple(sorted(mine, key=lambda t: order[t.key]))
 
 

@@ -26,14 +26,25 @@ Noise = Mapping[tuple[Problem, CachePolicy], tuple[float, ...]]
 
 @dataclass(frozen=True, slots=True)
 class SweepReport:
-    """`tables` for people, `lines` the conclusions, `flat` a row a trial and cache policy, `document` for programs."""
+    """`tables` for people, `lines` the conclusions, `flat` a row a trial and cache policy, `document` for programs.
+
+    The last two grow with the number of trials, so they are made when they are asked for.
+    """
 
     rows: tuple[Row, ...]
     standings: tuple[Standing, ...]
     tables: tuple[Table, ...]
     lines: tuple[str, ...]
-    flat: Table
-    document: Mapping[str, Any]
+
+    @property
+    def flat(self) -> Table:
+        """One row a trial and cache policy, every figure in full: the CSV."""
+        return flat_table(self.rows)
+
+    @property
+    def document(self) -> Mapping[str, Any]:
+        """All rows as the stable JSON."""
+        return {"trials": [row_document(r) for r in self.rows]}
 
 
 def make_report(
@@ -45,19 +56,20 @@ def make_report(
 ) -> SweepReport:
     """The report of these trials. With no cache policy nothing was timed: the tables show what compiled."""
     rows = all_rows(trials, ceiling)
-    problems = tuple(dict.fromkeys(r.trial.problem for r in rows))
-    standings = tuple(standing(p, rows, c, noise.get((p, c), ())) for p in problems for c in caches)
+    by_problem: dict[Problem, list[Row]] = {}
+    for r in rows:
+        by_problem.setdefault(r.trial.problem, []).append(r)
+    standings = tuple(standing(p, mine, c, noise.get((p, c), ())) for p, mine in by_problem.items() for c in caches)
     if caches:
         tables = [ranked_table(s, top) for s in standings]
         lines = [summary_line(s) for s in standings]
     else:
-        tables = [*(static_table(p, rows, top) for p in problems), coverage_table(rows)]
+        tables = [*(static_table(p, mine, top) for p, mine in by_problem.items()), coverage_table(rows)]
         lines = [compiled_line(rows)]
     failures = failure_table(rows)
     if failures is not None:
         tables.append(failures)
-    documents = [row_document(r) for r in rows]
-    return SweepReport(rows, standings, tuple(tables), tuple(lines), flat_table(rows), {"trials": documents})
+    return SweepReport(rows, standings, tuple(tables), tuple(lines))
 
 
 _FLAT = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -14,18 +14,11 @@ from ireebench.errors import StoreError
 from ireebench.measure.job import CachePolicy
 from ireebench.measure.result import RunResult
 from ireebench.measure.samples import pack_samples, unpack_samples
-from ireebench.outcome import Stage, Status
 from ireebench.problems.problem import Problem
-from ireebench.space.config import Config
 from ireebench.store import codec
+from ireebench.store.reading import TRIAL_COLUMNS, environment_from, no_collector, read_trials, wanted
 from ireebench.store.schema import APPLICATION_ID, MIGRATIONS
-from ireebench.store.trial import Environment, RunSummary, Trial, summarise
-from ireebench.variants import Ship
-
-_TRIAL_COLUMNS = (
-    "key, problem_id, environment_id, target, variant, baseline, form, ship, config, status, stage, reason, known, "
-    "applied, checked, evidence, compile_key, measure_key, compile_s, timer, mlir, spec, command"
-)
+from ireebench.store.trial import Environment, Trial, summarise
 
 
 class Store:
@@ -105,10 +98,15 @@ class Store:
 
     def put_runs(self, trial: Trial, runs: Sequence[RunResult]) -> None:
         """Stores a trial's outcome with its samples in one transaction; a repeated (process, cache) replaces."""
+        self.put_many([(trial, runs)])
+
+    def put_many(self, measured: Iterable[tuple[Trial, Sequence[RunResult]]]) -> None:
+        """As `put_runs` for many trials, in one transaction."""
         with self._writing() as db:
-            trial_id = self._put(db, trial)
-            for run in runs:
-                _put_run(db, trial_id, run)
+            for trial, runs in measured:
+                trial_id = self._put(db, trial)
+                for run in runs:
+                    _put_run(db, trial_id, run)
 
     def put_noise(self, problem: Problem, environment: int, timer: str, run: tuple[CachePolicy, int, float]) -> None:
         """Stores an A/A figure: (cache policy, process, relative difference of the medians)."""
@@ -151,35 +149,46 @@ class Store:
             t.timer,
             *sources,
         )
-        updates = ", ".join(f"{c} = excluded.{c}" for c in _TRIAL_COLUMNS.split(", ") if c != "key")
+        updates = ", ".join(f"{c} = excluded.{c}" for c in TRIAL_COLUMNS.split(", ") if c != "key")
         marks = ", ".join("?" * len(row))
         db.execute(
-            f"INSERT INTO trial ({_TRIAL_COLUMNS}) VALUES ({marks}) ON CONFLICT (key) DO UPDATE SET {updates}",
+            f"INSERT INTO trial ({TRIAL_COLUMNS}) VALUES ({marks}) ON CONFLICT (key) DO UPDATE SET {updates}",
             row,
         )
         return int(db.execute("SELECT id FROM trial WHERE key = ?", (t.key,)).fetchone()[0])
 
     # ---- reading ---------------------------------------------------------------------------------------------------
 
-    def trials(self, *, op: str | None = None, sources: bool = False) -> tuple[Trial, ...]:
-        """All trials with their run summaries, oldest first; with MLIR, spec and command only where asked."""
-        with self._reading():
+    def trials(
+        self, *, op: str | None = None, keys: Collection[str] | None = None, sources: bool = False
+    ) -> tuple[Trial, ...]:
+        """All trials, or those of an op, or those of `keys`, with their run summaries, oldest first.
+
+        MLIR, spec and command are there only where asked for.
+        """
+        with self._reading(), no_collector(), wanted(self._db, keys) as join:
             problems = dict(self._problems())
-            runs = self._runs()
             texts = dict(self._sources()) if sources else {}
-            rows = self._db.execute(f"SELECT id, {_TRIAL_COLUMNS} FROM trial ORDER BY id").fetchall()
-        wanted = (r for r in rows if op is None or problems[r[2]].op == op)
-        return tuple(_trial(r, problems[r[2]], runs.get(r[0], ()), texts) for r in wanted)
+            found = read_trials(self._db, problems, texts, join)
+            return tuple(t for t in found if op is None or t.problem.op == op)
 
     def finished(self) -> dict[str, tuple[str, frozenset[tuple[int, str]]]]:
         """For resuming: trial key -> (status, the (process, cache) pairs that are measured)."""
+        with self._reading(), no_collector():
+            done: dict[int, list[tuple[int, str]]] = {}
+            for row, process, cache in self._db.execute("SELECT trial_id, process, cache FROM run"):
+                done.setdefault(row, []).append((process, cache))
+            rows = self._db.execute("SELECT id, key, status FROM trial").fetchall()
+        return {key: (status, frozenset(done.get(row, ()))) for row, key, status in rows}
+
+    def medians(self, process: int, cache: CachePolicy) -> dict[str, float]:
+        """The median (ns) of every trial that was timed in a process under a cache policy, by key."""
+        query = (
+            "SELECT trial.key, run.median_ns FROM run JOIN trial ON trial.id = run.trial_id "
+            "WHERE run.process = ? AND run.cache = ?"
+        )
         with self._reading():
-            done: dict[str, set[tuple[int, str]]] = {}
-            query = "SELECT t.key, r.process, r.cache FROM run r JOIN trial t ON t.id = r.trial_id"
-            for key, process, cache in self._db.execute(query):
-                done.setdefault(key, set()).add((process, cache))
-            rows = self._db.execute("SELECT key, status FROM trial").fetchall()
-        return {key: (status, frozenset(done.get(key, ()))) for key, status in rows}
+            return dict(self._db.execute(query, (process, cache)).fetchall())
 
     def samples(self, key: str, cache: CachePolicy = "hot") -> tuple[RunResult, ...]:
         """A trial's raw samples under one cache policy, a RunResult a process."""
@@ -195,7 +204,7 @@ class Store:
         """All environments by row."""
         with self._reading():
             rows = self._db.execute("SELECT id, body FROM environment ORDER BY id").fetchall()
-        return {i: _environment(body) for i, body in rows}
+        return {i: environment_from(body) for i, body in rows}
 
     def noise(self) -> dict[tuple[Problem, int, CachePolicy], tuple[float, ...]]:
         """A/A figures of (problem, environment row, cache policy): one relative difference a process."""
@@ -234,18 +243,6 @@ class Store:
     def _sources(self) -> Iterator[tuple[str, str]]:
         for key, body in self._db.execute("SELECT digest, body FROM source"):
             yield key, codec.unpack_text(body)
-
-    def _runs(self) -> dict[int, tuple[RunSummary, ...]]:
-        query = (
-            "SELECT trial_id, process, cache, timer, samples, median_ns, q1_ns, q3_ns, span_ns, kernels, dropped "
-            "FROM run ORDER BY trial_id, process, cache"
-        )
-        found: dict[int, list[RunSummary]] = {}
-        for trial, process, cache, timer, samples, median, q1, q3, span, kernels, dropped in self._db.execute(query):
-            foreign = tuple((c, n) for c, n in json.loads(dropped)) if dropped != "[]" else ()
-            run = RunSummary(process, cache, timer, samples, median, q1, q3, span, codec.kernels_from(kernels), foreign)
-            found.setdefault(trial, []).append(run)
-        return {k: tuple(v) for k, v in found.items()}
 
 
 def _prepare(db: sqlite3.Connection, path: Path) -> None:
@@ -320,44 +317,6 @@ def _put_run(db: sqlite3.Connection, trial_id: int, run: RunResult) -> None:
         ),
     )
     db.execute("INSERT INTO samples VALUES (?, ?)", (cursor.lastrowid, pack_samples(run)))
-
-
-def _environment(body: str) -> Environment:
-    data = json.loads(body)
-    return Environment(**{**data, "details": tuple((k, v) for k, v in data["details"])})
-
-
-def _trial(row: Sequence[Any], problem: Problem, runs: tuple[RunSummary, ...], texts: dict[str, str]) -> Trial:
-    (
-        _id, key, _problem, environment, target, variant, baseline, form, ship, config, status, stage, reason, known,
-        applied, checked, evidence, compile_key, measure_key, compile_s, timer, mlir, spec, command,
-    ) = row  # fmt: skip
-    return Trial(
-        key=key,
-        problem=problem,
-        target=target,
-        variant=variant,
-        baseline=baseline,
-        form=form,
-        ship=Ship(ship),
-        config=Config.parse(config),
-        status=Status(status),
-        stage=Stage(stage),
-        reason=reason,
-        known=known,
-        applied=None if applied is None else bool(applied),
-        check=codec.check_from(checked),
-        kernels=codec.evidence_from(evidence),
-        compile_key=compile_key,
-        measure_key=measure_key,
-        compile_s=compile_s,
-        command=texts.get(command),
-        mlir=texts.get(mlir),
-        spec=texts.get(spec),
-        timer=timer,
-        runs=runs,
-        environment=environment,
-    )
 
 
 def backup(store: Store, path: Path) -> None:

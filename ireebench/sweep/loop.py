@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ireebench.measure.campaign import AA_SUFFIX, Progress, pick_finalists
 from ireebench.measure.job import Group
 from ireebench.outcome import Status
+from ireebench.store.database import Store
 from ireebench.store.trial import Trial
 from ireebench.sweep.environment import current_environment, identity
 from ireebench.sweep.plan import Planned, ProblemPlan, plan
-from ireebench.sweep.request import Measuring, Request
-from ireebench.sweep.stages import Compiling, MeasureWork, Tools, compile_stage, entry_of, measure_stage
-from ireebench.sweep.trials import planned_trial, refused_trial
+from ireebench.sweep.request import Request
+from ireebench.sweep.stages import Compiling, MeasureWork, Tools, compile_stage, measure_stage, planned_entry
+from ireebench.sweep.trials import refused_trial
 
 Finished = Mapping[str, tuple[str, frozenset[tuple[int, str]]]]
 
@@ -33,19 +34,35 @@ def run_sweep(request: Request, tools: Tools) -> Outcome:
     environment = tools.store.put_environment(here)
     plans = plan(request, identity(here))
     tools.store.put_trials(refused_trial(r, environment) for p in plans for r in p.refused)
-    before: Finished = {} if request.fresh else tools.store.finished()
+    left = resume(plans, request, tools.store)
+    compiling = Compiling(request.target, environment, request.where, left.known)
     if request.measuring is None:
-        todo = [c for p in plans for c in p.candidates if c.key not in before]
-        list(compile_stage(todo, Compiling(request.target, environment, request.where, {}), tools))
+        list(compile_stage(left.todo, compiling, tools))
         return Outcome(plans, trial_keys(plans), environment)
-    stored = {t.key: t for t in tools.store.trials() if t.key in before}
-    done = progress(stored, request.measuring, before)
-    todo = to_compile(plans, done, before, request)
-    known = {key: trial for key, trial in stored.items() if trial.runs}
-    compiling = Compiling(request.target, environment, request.where, known)
-    compiled = {c.trial.key: c for c in compile_stage(todo, compiling, tools)}
-    measure_stage(MeasureWork(request.measuring, request.target, environment, plans, compiled), done, tools)
+    compiled = {c.trial.key: c for c in compile_stage(left.todo, compiling, tools)}
+    measure_stage(MeasureWork(request.measuring, request.target, environment, plans, compiled), left.done, tools)
     return Outcome(plans, trial_keys(plans), environment)
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What the store leaves to do: candidates to compile, what is measured already, and their stored trials."""
+
+    todo: Sequence[Planned]
+    done: Progress
+    known: Mapping[str, Trial]
+
+
+def resume(plans: tuple[ProblemPlan, ...], request: Request, store: Store) -> Left:
+    """Where an earlier run of the same sweep stopped; all of it when everything is to be done afresh."""
+    before: Finished = {} if request.fresh else store.finished()
+    if request.measuring is None:
+        return Left([c for p in plans for c in p.candidates if c.key not in before], Progress({}), {})
+    first = request.measuring.search.cache[0]
+    done = progress(store.medians(0, first) if before else {}, first, before)
+    todo = to_compile(plans, done, before, request)
+    measured = [c.key for c in todo if before.get(c.key, ("", ()))[1]]
+    return Left(todo, done, {t.key: t for t in store.trials(keys=measured)})
 
 
 def trial_keys(plans: tuple[ProblemPlan, ...]) -> tuple[str, ...]:
@@ -66,7 +83,7 @@ def to_compile(plans: tuple[ProblemPlan, ...], done: Progress, before: Finished,
     needed: list[Planned] = []
     for p in plans:
         alive = [c for c in p.candidates if before.get(c.key, (Status.OK,))[0] == Status.OK]
-        entries = tuple(entry_of(planned_trial(c, request.target.name, 0)) for c in (*alive, *p.baselines))
+        entries = tuple(planned_entry(c) for c in (*alive, *p.baselines))
         chosen = {e.key for e in pick_finalists(Group(p.problem, entries), done.searched, request.measuring.finalists)}
         late = {e.key for e in entries if e.always and processes}  # in the finals alone
         unsearched = {c.key for c in alive} - done.searched.keys() - late
@@ -76,13 +93,7 @@ def to_compile(plans: tuple[ProblemPlan, ...], done: Progress, before: Finished,
     return needed
 
 
-def progress(stored: Mapping[str, Trial], measuring: Measuring, before: Finished) -> Progress:
-    """What an earlier run of the same sweep measured; empty when everything is to be measured afresh."""
-    first = measuring.search.cache[0]
-    medians = {
-        key: next(r.median_ns for r in stored[key].runs if r.process == 0 and r.cache == first)
-        for key, (_, runs) in before.items()
-        if (0, first) in runs
-    }
-    finals = frozenset((key, process) for key, (_, runs) in before.items() for process, cache in runs if cache == first)
+def progress(medians: Mapping[str, float], cache: str, before: Finished) -> Progress:
+    """What an earlier run of the same sweep measured: the search's `medians` (ns) and the finished processes."""
+    finals = frozenset((key, process) for key, (_, runs) in before.items() for process, c in runs if c == cache)
     return Progress(medians, finals)

@@ -64,18 +64,22 @@ class Compiled:
     @property
     def entry(self) -> Entry:
         """As a worker takes it."""
-        return replace(
-            entry_of(self.trial),
+        trial = self.trial
+        return Entry(
+            key=trial.key,
+            always=trial.variant == "default",
+            ships=trial.ship.ships,
             vmfb=str(self.artifact.vmfb.resolve()),
             function=self.artifact.function,
             kernels=tuple(k.symbol for k in self.artifact.kernels),
         )
 
 
-def entry_of(trial: Trial) -> Entry:
-    """A trial as finalists are picked from; stock IREE and the baselines are always among them."""
-    always = trial.variant == "default" or trial.baseline is not None
-    return Entry(key=trial.key, baseline=trial.baseline, always=always, ships=trial.ship.ships)
+def planned_entry(planned: Planned) -> Entry:
+    """What finalists are picked from; stock IREE and the baselines are always among them."""
+    candidate, baseline = planned.subject.candidate, planned.subject.baseline
+    always = candidate is None or candidate.variant.name == "default"
+    return Entry(planned.key, baseline=baseline, always=always, ships=candidate is not None and candidate.ship.ships)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +138,7 @@ class MeasureWork:
         groups = []
         for p in self.plans:
             candidates = [self.compiled[c.key].entry for c in p.candidates if c.key in self.compiled]
-            baselines = [entry_of(planned_trial(b, self.target.name, self.environment)) for b in p.baselines]
+            baselines = [planned_entry(b) for b in p.baselines]
             groups.append(Group(p.problem, (*candidates, *baselines)))
         return tuple(g for g in groups if g.entries)
 

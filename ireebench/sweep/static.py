@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ireebench.compiler.artifact import Artifact, KernelEvidence
@@ -28,7 +29,7 @@ def inspect(artifact: Artifact, target: Target) -> tuple[KernelSummary, ...]:
     return tuple(found[k.symbol] for k in artifact.kernels if k.symbol in found)
 
 
-def with_figures(kernels: tuple[KernelEvidence, ...], rows: tuple[KernelSummary, ...]) -> tuple[KernelEvidence, ...]:
+def with_figures(kernels: Sequence[KernelEvidence], rows: Sequence[KernelSummary]) -> tuple[KernelEvidence, ...]:
     """Evidence with the inspector's figures beside the compiler's own."""
     by_name = {r.name: r for r in rows}
     return tuple(_with(k, by_name[k.symbol]) if k.symbol in by_name else k for k in kernels)
