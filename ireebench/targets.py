@@ -88,7 +88,7 @@ TARGETS: dict[str, Target] = {
             60,
             4 * _MIB,
             1_024.0,
-            "AMD Vega 7nm ISA guide; MI50 data sheet",
+            "AMD Vega 7nm ISA guide; MI50 data sheet",  # iree-compile 3.13: "Unknown ROCM target 'gfx906'"
             256 * _KIB,  # 4 SIMDs x 256 registers x 64 lanes x 4 bytes
         ),
         Target(
