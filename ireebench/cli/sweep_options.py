@@ -22,6 +22,7 @@ from ireebench.variants import VARIANTS, Variant, find_variant
 
 F = TypeVar("F", bound=Callable[..., Any])
 DEFAULT_OUT = Path("ireebench-out")
+DEFAULT_LIMIT = 24
 
 
 def names(text: str | None) -> tuple[str, ...]:
@@ -60,7 +61,13 @@ def space_options(f: F) -> F:
     )
     @click.option("--variants", "variant_names", metavar="NAME[,NAME...]", help="Default: all that the op has.")
     @click.option("--config", "config_text", metavar="SG=4,PR=2048", help="One configuration instead of the space.")
-    @click.option("--limit", type=click.IntRange(min=1), help="Candidates a problem and variant (seeded sample).")
+    @click.option(
+        "--limit",
+        type=click.IntRange(min=0),
+        default=DEFAULT_LIMIT,
+        show_default=True,
+        help="Candidates a problem and variant: the likeliest, then a seeded sample; 0 for the whole space.",
+    )
     @click.option("--seed", type=int, default=0, show_default=True, help="Seed of samples, inputs and orders.")
     @click.option("--where", metavar="EXPR", help="Only kernels such as 'vgpr_spills == 0 and occupancy >= 4' (AMD).")
     @functools.wraps(f)
@@ -69,13 +76,13 @@ def space_options(f: F) -> F:
         target: str,
         variant_names: str | None,
         config_text: str | None,
-        limit: int | None,
+        limit: int,
         seed: int,
         where: str | None,
         **kwargs: Any,
     ) -> Any:
         config = Config.parse(config_text) if config_text is not None else None
-        return f(*args, space=Space(target, names(variant_names), config, limit, seed, where), **kwargs)
+        return f(*args, space=Space(target, names(variant_names), config, limit or None, seed, where), **kwargs)
 
     return wrapper  # type: ignore[return-value]
 
