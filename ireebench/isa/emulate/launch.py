@@ -50,12 +50,14 @@ class Dispatch:
 class Options:
     """How to emulate. `limit` is the most instructions that one dispatch's groups of waves may execute.
 
-    `partial`: inputs were given in part, and workgroups that read what was not given are left out.
+    `rows` is (given, all): inputs were given in part, and workgroups that read what was not given are left out. Only
+    those are started that some usual numbering gives the first rows, unless `exhaustive`.
     """
 
     sanitize: bool = True
     limit: int = 50_000_000
-    partial: bool = False
+    rows: tuple[int, int] | None = None
+    exhaustive: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +132,12 @@ def run_dispatch(
     blocks = compile_kernel(kernel, machine)
     threads = workgroup_size(kernel)
     waves_each = -(-(threads[0] * threads[1] * threads[2]) // mode.lanes)
-    together = max(1, WAVES_AT_ONCE // waves_each) * (4 if options.partial else 1)
+    together = max(1, WAVES_AT_ONCE // waves_each) * (4 if options.rows else 1)
     executed = groups = 0
     start = _Start(kernel, machine, arena.address(kernargs), arguments, threads, total + 4)
     with np.errstate(all="ignore"):
-        for batch in _batches(dispatch.workgroups, together):
-            machine.dropped = np.zeros(len(batch), np.bool_) if options.partial else None
+        for batch in _batches(dispatch.workgroups, together, options):
+            machine.dropped = np.zeros(len(batch), np.bool_) if options.rows else None
             machine.lds = fresh_lds(lds_bytes(kernel), len(batch))
             waves, live = start.waves(batch)
             scheduler = Scheduler(blocks, machine, options.limit - executed)
@@ -237,8 +239,32 @@ def _registers_used(kernel: Kernel) -> tuple[int, int]:
     return last["v"] + 3, last["a"] + 1
 
 
-def _batches(grid: tuple[int, int, int], together: int) -> Iterator[list[tuple[int, int, int]]]:
-    ids = ((x, y, z) for z in range(grid[2]) for y in range(grid[1]) for x in range(grid[0]))
+_FEW = 256  # workgroups that are started without asking which rows they have
+_ROWS_EACH = (1, 2, 4, 8, 16, 32)  # rows of one workgroup that are thought of
+
+
+def _likely(grid: tuple[int, int, int], options: Options) -> Iterator[tuple[int, int, int]]:
+    """The workgroups to start, in order: all, or those that may have the first rows.
+
+    With rows outermost or innermost in the numbering of workgroups, whatever the rows of one and the pieces of a row.
+    """
+    x, y, z = grid
+    count = x * y * z
+    numbers = np.arange(count)
+    if options.rows and not options.exhaustive and count > _FEW:
+        given, total = options.rows
+        chosen = np.zeros(count, np.bool_)
+        for each in _ROWS_EACH:
+            blocks, wanted = -(-total // each), -(-given // each)
+            if blocks <= count and count % blocks == 0:
+                chosen |= (numbers // (count // blocks) < wanted) | (numbers % blocks < wanted)
+        numbers = numbers[chosen] if chosen.any() else numbers
+    for n in numbers.tolist():
+        yield n % x, n // x % y, n // (x * y)
+
+
+def _batches(grid: tuple[int, int, int], together: int, options: Options) -> Iterator[list[tuple[int, int, int]]]:
+    ids = _likely(grid, options)
     batch: list[tuple[int, int, int]] = []
     for i in ids:
         batch.append(i)

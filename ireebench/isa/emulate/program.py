@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -157,22 +158,22 @@ def emulate_rows(
 ) -> EmulationResult:
     """As `emulate_schedule`, for the first rows: `rows` is (wanted, total); inputs that have rows hold the wanted ones.
 
-    Which workgroups compute which rows is written down nowhere. Every workgroup is started, and one that reads a row
-    that was not given is left out. A workgroup that needs neighbours too (several rows each) finds copies of the given
-    rows: their number is doubled until all rows that were asked for are stored.
+    Which workgroups compute which rows is written down nowhere. Likely ones are started (all, if those do not do), and
+    one that reads a row that was not given is left out. A workgroup that needs neighbours too (several rows each) finds
+    copies of the given rows: their number is doubled until all rows that were asked for are stored.
     """
     wanted, total = rows
-    options = replace(options or Options(), sanitize=True, partial=True)
-    given = wanted
-    while True:
+    counts = [wanted]
+    while counts[-1] < min(total, MOST_ROWS):
+        counts.append(min(2 * counts[-1], total))
+    for exhaustive, given in itertools.product((False, True), counts):
+        how = replace(options or Options(), sanitize=True, rows=(given, total), exhaustive=exhaustive)
         padded = [_repeat_rows(a, wanted, given) for a in inputs]
-        result = emulate_schedule(schedule, files, padded, options, Fraction(wanted, total))
+        result = emulate_schedule(schedule, files, padded, how, Fraction(wanted, total))
         if not any(r.line == 0 for r in result.reports):
             outputs = tuple(_first_rows(o, wanted, total) for o in result.outputs)
             return EmulationResult(outputs, result.reports, result.counts, wanted)
-        if given >= min(total, MOST_ROWS):
-            raise Unsupported(f"way to run {wanted} of {total} rows alone; emulate all rows")
-        given = min(2 * given, total)
+    raise Unsupported(f"way to run {wanted} of {total} rows alone; emulate all rows")
 
 
 def _repeat_rows(a: Array, wanted: int, given: int) -> Array:

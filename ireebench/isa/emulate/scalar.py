@@ -207,6 +207,11 @@ def _leading_zeros(a: Array) -> Array:
     return np.where(a == 0, np.uint32(0xFFFFFFFF), np.uint32(bits) - np.bitwise_count(smeared).astype(np.uint32))
 
 
+def _leading_signs(a: Array) -> Array:
+    """S_FLBIT_I32: the bits at the top that equal the sign; all ones when all do."""
+    return _leading_zeros(np.where(a < 0, ~a, a).view(f"u{a.dtype.itemsize}"))
+
+
 def _reverse(a: Array) -> Array:
     out = np.zeros_like(a)
     bits = a.dtype.itemsize * 8
@@ -358,6 +363,8 @@ RULES: Mapping[str, Rule] = {
     "s_mul_i32": _simple(np.multiply, "u32: u32 u32"),
     "s_mul_hi_u32": _simple(_high(np.uint64), "u32: u32 u32"),
     "s_mul_hi_i32": _simple(_high(np.int64), "u32: i32 i32"),
+    "s_flbit_i32": _simple(_leading_signs, "u32: i32", section=SOP1),
+    "s_flbit_i32_i64": _simple(_leading_signs, "u32: i64", section=SOP1),
     "s_absdiff_i32": _simple(lambda a, b: np.abs(a.astype(np.int64) - b).astype(np.uint32), "u32: i32 i32", "nonzero"),
     "s_abs_i32": _simple(np.abs, "i32: i32", "nonzero", SOP1),
     "s_sext_i32_i8": _simple(lambda a: a.astype(np.uint8).view(np.int8).astype(np.int32), "i32: u32", section=SOP1),
@@ -390,6 +397,7 @@ ALIASES: Mapping[str, str] = {
     **{f"s_or_not1_saveexec_b{b}": f"s_orn2_saveexec_b{b}" for b in (32, 64)},
     **{f"s_ctz_i32_b{b}": f"s_ff1_i32_b{b}" for b in (32, 64)},
     **{f"s_clz_i32_u{b}": f"s_flbit_i32_b{b}" for b in (32, 64)},
+    "s_cls_i32": "s_flbit_i32", "s_cls_i32_i64": "s_flbit_i32_i64",
     "s_add_co_u32": "s_add_u32", "s_sub_co_u32": "s_sub_u32", "s_add_co_ci_u32": "s_addc_u32",
     "s_sub_co_ci_u32": "s_subb_u32", "s_add_co_i32": "s_add_i32", "s_sub_co_i32": "s_sub_i32",
     "s_addk_co_i32": "s_addk_i32", "s_add_nc_u64": "s_add_u64", "s_sub_nc_u64": "s_sub_u64",

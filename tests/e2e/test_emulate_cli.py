@@ -1,0 +1,66 @@
+"""`ireebench emulate` through the real command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+FILE = Path(__file__).parents[1] / "data" / "emulate" / "argmax_rows_32x131072xbf16_gfx942.rocmasm"
+BINDINGS = ("--binding", "in:32x131072xbf16=iota", "--binding", "out:32xbf16", "--binding", "out:320xi8")
+
+
+def test_a_problem_is_compiled_executed_and_checked(ireebench: Run) -> None:
+    done = ireebench("emulate", "resnet50", "--config", "SG=1,PR=512,TH=4", "--rows", "2", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    (emulation,) = json.loads(done.stdout)["emulations"]
+    assert emulation["status"] == "ok"
+    assert emulation["check"]["by"] == "emulator"
+    assert emulation["rows"] == 2
+    assert emulation["faults"] == []
+    assert emulation["executed"][0]["total"] > 100
+    assert not any("ns" in key.split("_") or "time" in key for key in emulation["executed"][0])
+
+
+def test_a_file_is_executed_with_the_bindings_that_the_user_describes(ireebench: Run) -> None:
+    done = ireebench("emulate", FILE, *BINDINGS, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    # bfloat16 counts up to 131072 in steps of 512 at the end, and rounds: the maximum is 2^17 at the first of its ties.
+    assert document["bindings"][1]["values"][0] == 131072.0
+    assert document["executed"][0]["workgroups"] == 1
+
+
+def test_a_fault_in_a_file_ends_with_3_and_says_where(ireebench: Run, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.rocmasm"
+    broken.write_text(FILE.read_text().replace("\ts_waitcnt vmcnt(0)\n", "", 1))
+    done = ireebench("emulate", broken, *BINDINGS)
+    assert done.returncode == 3
+    assert "missing_wait" in done.stdout
+    assert "before a wait on vmcnt for buffer_load_dwordx4" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("emulate", "lama3"), "no model matches 'lama3'"),
+        (("emulate", "nowhere.s"), "nowhere.s"),
+        (("emulate", "llama3-8b", "--target", "sm_89"), "is no AMD target"),
+        (("emulate", "llama3-8b", "--binding", "in:4xf32"), "--binding, --constant and --kernel are for a FILE"),
+        (("emulate", str(FILE), "--binding", "4xf32"), "needs in, out or inout"),
+        (("emulate", str(FILE), "--binding", "in:4xf32=what"), "is none of random, zeros, ones, iota"),
+        (("emulate", str(FILE), "--binding", "in:4xf32"), "takes more than the 1 bindings"),
+        (("emulate", str(FILE), "--grid", "0", *BINDINGS), "--grid '0'"),
+        (("emulate", str(FILE), "--kernel", "argmix", *BINDINGS), "no kernel matches 'argmix'"),
+    ],
+)
+def test_a_mistake_is_one_line(ireebench: Run, arguments: tuple[str, ...], says: str) -> None:
+    done = ireebench(*arguments)
+    assert done.returncode in (1, 2)
+    assert says in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert done.stdout == ""
