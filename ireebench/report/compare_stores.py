@@ -98,7 +98,9 @@ def _pair(left: tuple[Evidence, Row], right: tuple[Evidence, Row]) -> Pair:
     (ea, a), (eb, b) = left, right
     assert a.cache is not None
     cache = a.cache
-    noise = max(ea.floor(a.trial.problem, cache), eb.floor(b.trial.problem, cache))
+    floors = [e.floor(r.trial.problem, cache) for e, r in (left, right)]
+    typical = [f for e in (ea, eb) if (f := e.typical_floor(cache)) is not None]
+    noise = max(*floors, *typical)
     verdict = judge(ea.samples(a.trial.key, cache, "kernel"), eb.samples(b.trial.key, cache, "kernel"), noise)
     return Pair(a, b, cache, verdict)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from ireebench.measure.job import CachePolicy
 from ireebench.measure.result import Samples
 from ireebench.problems.problem import Problem
@@ -52,6 +54,15 @@ class Evidence:
     def floor(self, problem: Problem, cache: CachePolicy) -> float:
         """The noise floor of a problem: the largest A/A difference of its final processes, 2% where there is none."""
         return max(self.noise.get((problem, cache), ()), default=DEFAULT_NOISE)
+
+    def typical_floor(self, cache: CachePolicy) -> float | None:
+        """The upper quartile of the problems' noise floors; None where no A/A pair was run.
+
+        A problem's own floor is the largest of a few A/A differences, and may be small by luck: where two runs are
+        compared, nothing is called different within what is typical of the machine.
+        """
+        floors = [max(values) for (_, policy), values in self.noise.items() if policy == cache and values]
+        return float(np.percentile(floors, 75)) if floors else None
 
     def standings(self, cache: CachePolicy, by: str = "kernel") -> tuple[Standing, ...]:
         """Every problem that something was timed for under `cache`, ranked."""
