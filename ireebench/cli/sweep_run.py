@@ -13,7 +13,7 @@ from ireebench.cli.progress import SweepProgress
 from ireebench.cli.sweep_options import Place
 from ireebench.compiler.cache import default_cache
 from ireebench.compiler.driver import Compiler, default_jobs
-from ireebench.measure.client import run_job
+from ireebench.measure.profiled import run_job
 from ireebench.outcome import Status
 from ireebench.report.best_specs import best_specs
 from ireebench.report.sweep_report import SweepReport, make_report

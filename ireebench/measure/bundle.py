@@ -20,9 +20,9 @@ from typing import Any
 
 from ireebench.measure.campaign import Campaign, Progress, run_on_devices
 from ireebench.measure.ceiling import default_sizes, sweep_ceiling
-from ireebench.measure.client import run_job
 from ireebench.measure.device import describe
 from ireebench.measure.job import Entry, Group, Job
+from ireebench.measure.profiled import run_job
 from ireebench.measure.result import EntryResult
 from ireebench.measure.results_file import ResultsWriter
 from ireebench.measure.timers.table import load, resolve

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ireebench.compiler.driver import Compiler
-from ireebench.measure.client import run_job
+from ireebench.measure.profiled import run_job
 from ireebench.store.database import Store
 from ireebench.sweep.environment import current_environment, identity
 from ireebench.sweep.plan import plan
