@@ -120,7 +120,7 @@ def test_starting_a_process_costs_milliseconds(tmp_path: Path) -> None:
         begin = time.monotonic()
         for _ in range(20):
             spawner.run(["/bin/true"], tmp_path, tmp_path / "err", Limits())
-        assert (time.monotonic() - begin) / 20 < 0.05
+        assert (time.monotonic() - begin) / 20 < 0.1
 
 
 def test_processes_outlive_the_thread_that_asked_for_them(tmp_path: Path) -> None:
