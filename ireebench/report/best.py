@@ -62,9 +62,18 @@ def best_tables(found: Sequence[Best]) -> list[Table]:
     for b in found:
         groups.setdefault((b.device, b.cache), []).append(b)
     return [
-        Table.of((*_HEADS, *_TAIL), [_line(b) for b in members], f"Best configurations on {device}, {cache}")
+        Table.of(
+            (*_HEADS, *_TAIL),
+            [_line(b) for b in members],
+            f"Best configurations on {device}, {cache}{_timers(members)}",
+        )
         for (device, cache), members in groups.items()
     ]
+
+
+def _timers(found: Sequence[Best]) -> str:
+    timers = {b.standing.best.timing.timer for b in found if b.standing.best and b.standing.best.timing}
+    return f", timer {', '.join(sorted(timers))}" if timers else ""
 
 
 def _us(row: Row | None) -> float | None:

@@ -17,6 +17,14 @@ from ireebench.report.verdict import Verdict
 _BY = {"kernel": "sum of kernels", "span": "span"}
 
 
+def _measure(standings: Sequence[Standing], by: str) -> str:
+    """ "sum of kernels (rocprofv3)"; "whole invocation (host)" where no timer told kernels apart."""
+    rows = [r for s in standings for r in (*s.candidates, *s.baselines)]
+    timers = ", ".join(sorted({r.timing.timer for r in rows if r.timing}))
+    kernels = any(run.kernels for r in rows for run in r.trial.runs)
+    return f"{_BY[by] if kernels else 'whole invocation'} ({timers})"
+
+
 def _us(row: Row | None, by: str) -> float | None:
     return None if row is None else median_ns(row, by=by) / 1000.0
 
@@ -66,7 +74,7 @@ def results_table(found: Sequence[Duel], by: str = "kernel") -> Table:
         tail = (ratio, interval, 100 * s.noise, v.word if v else None, _winner(d))
         body.append((p.id, p.shape_text, p.dtype, *times, *tail))
     cache = standings[0].cache if standings else "hot"
-    return Table.of(heads, body, f"Results, {cache}, by {_BY[by]}")
+    return Table.of(heads, body, f"Results, {cache}, by {_measure(standings, by)}")
 
 
 def _winner(duel: Duel) -> str | None:
@@ -107,7 +115,7 @@ def tuned_table(evidence: Evidence, cache: CachePolicy, by: str = "kernel") -> T
                 *versus,
             )
         )
-    return Table.of(heads, body, f"Tuned, {cache}, by {_BY[by]}; speedups are baseline / candidate")
+    return Table.of(heads, body, f"Tuned, {cache}, by {_measure(standings, by)}; speedups are baseline / candidate")
 
 
 def lowering_table(evidence: Evidence, cache: CachePolicy | None) -> Table:
@@ -212,8 +220,9 @@ def words(found: Sequence[Duel], by: str = "kernel") -> tuple[str, ...]:
         for word, name in (("win", "won"), ("tie", "tied"), ("loss", "lost"), ("unclear", "unclear"))
     )
     mean = geometric_mean([d.verdict.ratio for d in judged if d.verdict])
+    figure = _measure([d.standing for d in judged], by)
     lines = [
-        f"{cache}, by {_BY[by]}: {counts} of {len(judged)} against the best baseline; "
+        f"{cache}, by {figure}: {counts} of {len(judged)} against the best baseline; "
         f"geometric mean of best baseline / best candidate {mean:.2f}."
     ]
     for word, text in (("loss", "Lost"), ("unclear", "Unclear")):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from ireebench.report.ranking import Standing, median_ns
 from ireebench.report.rows import Row
 
-# The knobs of a GPU's map, and a CPU's: the first pair of which a candidate sets one.
-AXES = (("SG", "PR"), ("DIST", "VEC"))
+# The knobs of a map: the first pair of which a candidate sets one. A CPU's split tile may be all that there is.
+AXES = (("SG", "PR"), ("DIST", "VEC"), ("ST", "TH"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def _maps(rows: list[Row]) -> tuple[HeatMap, ...]:
     x, y = next(axes for axes in AXES if any(k in values for values in knobs for k in axes))
     by_split: dict[int, dict[tuple[int, int], float]] = {}
     for row, values in zip(rows, knobs, strict=True):
-        cells = by_split.setdefault(values.get("ST", 0), {})
+        cells = by_split.setdefault(0 if x == "ST" else values.get("ST", 0), {})
         at = (values.get(x, 0), values.get(y, 0))
         cells[at] = min(cells.get(at, float("inf")), median_ns(row) / 1000)
     return tuple(_map(x, y, split, cells) for split, cells in sorted(by_split.items()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ireebench.compiler.artifact import Artifact
+from ireebench.compiler.flags import plain_command
 from ireebench.ir.program import Program
 from ireebench.measure.result import EntryResult
 from ireebench.outcome import Failure, Stage, Status
@@ -60,7 +61,7 @@ def refused_trial(refused: Refused, environment: int) -> Trial:
 
 def compiled_trial(trial: Trial, program: Program, outcome: Artifact | Failure) -> Trial:
     """What compiling made of a planned trial."""
-    trial = replace(trial, mlir=program.mlir, spec=program.spec, reason=None)
+    trial = replace(trial, mlir=program.mlir, spec=program.spec, command=plain_command(program), reason=None)
     if isinstance(outcome, Failure):
         return failed_trial(trial, outcome)
     trial = replace(
@@ -71,7 +72,6 @@ def compiled_trial(trial: Trial, program: Program, outcome: Artifact | Failure) 
         kernels=outcome.kernels,
         compile_key=outcome.compile_key,
         compile_s=outcome.compile_s,
-        command=" ".join(outcome.command),
     )
     if outcome.applied is False:
         return replace(trial, status=Status.NOT_APPLIED, reason=outcome.not_applied_reason)

@@ -56,6 +56,7 @@ class CacheView:
     lines: tuple[str, ...]
     results: HtmlTable
     bandwidth: str | None
+    ceiling: str
     speedups: str | None
     shuffles: str | None
     more: tuple[HtmlTable, ...]
@@ -107,7 +108,11 @@ def _tiles(place: Place) -> tuple[Tile, ...]:
     problems = len(place.evidence.problems)
     tiles = [
         Tile("problems", str(problems), f"{len(candidates)} candidates, {len(trials) - len(candidates)} baselines"),
-        Tile("candidates ok", f"{good:,} / {len(candidates):,}", f"{failed:,} refused or failed, each with its reason"),
+        Tile(
+            "candidates ok",
+            f"{good:,} / {len(candidates):,}",
+            f"{failed:,} refused or failed, each with its reason" if failed else "none refused or failed",
+        ),
     ]
     for cache, standings in place.standings.items():
         tiles += _speed_tiles(cache, standings)
@@ -160,10 +165,16 @@ def _view(place: Place, cache: CachePolicy, fought: Sequence[Duel], number: int)
         lines=words(fought),
         results=_html(_verdict_first(results_table(fought))),
         bandwidth=bandwidth_chart(evidence, cache, place.standings[cache], f"bandwidth-{name}"),
+        ceiling=_ceiling_words(evidence, cache),
         speedups=speedup_chart(fought, f"speedup-{name}"),
         shuffles=shuffle_chart(pairs, f"shuffle-{name}"),
         more=tuple(_html(t) for t in more if t.rows),
     )
+
+
+def _ceiling_words(evidence: Evidence, cache: CachePolicy) -> str:
+    measured = evidence.ceiling(1 << 20, cache) is not None
+    return "against the ceiling measured on this device" if measured else "no ceiling was measured on this device"
 
 
 def _place_view(place: Place, number: int) -> PlaceView:

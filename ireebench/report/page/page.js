@@ -18,7 +18,7 @@
     return JSON.parse(await new Response(stream).text());
   };
   const show = (value, digits = 2) =>
-    value === null || value === undefined || value === "" ? "-" : typeof value === "number" ? value.toFixed(digits) : String(value);
+    value === null || value === undefined || value === "" ? "-" : typeof value === "number" ? value.toFixed(typeof digits === "function" ? digits(value) : digits) : String(value);
   const options = (select, values, label = (v) => v) =>
     select.append(...values.map((v) => el("option", { value: v, text: label(v) })));
 
@@ -52,7 +52,7 @@
     { key: "us", title: "Median us", number: true, digits: 2 },
     { key: "iqr", title: "IQR us", number: true, digits: 2 },
     { key: "span", title: "Span us", number: true, digits: 2 },
-    { key: "gbs", title: "GB/s", number: true, digits: 0 },
+    { key: "gbs", title: "GB/s", number: true, digits: (v) => (v < 10 ? 2 : v < 100 ? 1 : 0) },
     { key: "ceil", title: "% ceiling", number: true, digits: 1 },
     { key: "vsd", title: "vs stock IREE", number: true, digits: 2 },
     { key: "vsb", title: "vs best baseline", number: true, digits: 2 },
@@ -103,7 +103,7 @@
     $("prev").disabled = page === 0;
     $("next").disabled = page === pages - 1;
   };
-  const split = (label) => { const at = label.indexOf(" "); return at < 0 ? [label, ""] : [label.slice(0, at), label.slice(at + 1).replaceAll(",", ", ")]; };
+  const split = (label) => { if (label.startsWith("baseline ")) return [label, ""]; const at = label.indexOf(" "); return at < 0 ? [label, ""] : [label.slice(0, at), label.slice(at + 1).replaceAll(",", ", ")]; };
   const rowOf = (i) => el("tr", { "data-row": i }, ...COLUMNS.map((column) => {
     if (column.key === "label") {
       const [what, config] = split(columns.label[i]);
@@ -127,7 +127,8 @@
   const move = (step) => { page += step; draw(); $("table").querySelector(".open")?.focus(); };
 
   // ---- one problem: heat map and samples ------------------------------------------------------------------------
-  const AXES = [["SG", "PR"], ["DIST", "VEC"]];
+  const AXES = [["SG", "PR"], ["DIST", "VEC"], ["ST", "TH"]];
+  const tileOf = (rows) => { const onAxis = axesOf(rows)?.[0] === "ST"; return (i) => (onAxis ? 0 : columns.config[i].ST ?? 0); };
   const chosen = () => ({ p: Number($("x-problem").value.split("/")[1]), e: Number($("x-problem").value.split("/")[0]), cache: $("x-cache").value, variant: $("x-variant").value });
   const axesOf = (rows) => AXES.find(([x, y]) => rows.some((i) => columns.config[i][x] || columns.config[i][y]));
   const unique = (values) => [...new Set(values)];
@@ -155,7 +156,7 @@
   };
   const chooseVariant = () => {
     const rows = heatRows();
-    const tiles = unique(rows.map((i) => columns.config[i].ST).filter(Boolean)).sort((a, b) => a - b);
+    const tiles = unique(rows.map(tileOf(rows)).filter(Boolean)).sort((a, b) => a - b);
     $("x-split-label").hidden = tiles.length === 0;
     $("x-split").replaceChildren();
     options($("x-split"), tiles);
@@ -169,15 +170,16 @@
     if (!axes) { $("heat").replaceChildren(el("p", { text: "No tuned candidate here: nothing to map." })); return; }
     const times = rows.filter((i) => columns.status[i] === "ok").map((i) => columns.us[i]).filter((v) => v !== null);
     const scale = { low: Math.min(...times), high: Math.min(Math.max(...times), Math.min(...times) * 8) };
-    const tiles = unique(rows.map((i) => columns.config[i].ST ?? 0)).sort((a, b) => a - b);
-    const maps = tiles.map((tile) => heatTable(axes, rows.filter((i) => (columns.config[i].ST ?? 0) === tile), scale, tile));
+    const tile = tileOf(rows);
+    const maps = unique(rows.map(tile)).sort((a, b) => a - b).map((n) => heatTable(axes, rows.filter((i) => tile(i) === n), scale, n));
     $("heat").replaceChildren(el("p", { class: "note", text: "Best median us over the other knobs; darkest is fastest, and outlined." }), el("div", { class: "maps" }, ...maps));
   };
   const heatTable = ([x, y], rows, scale, tile) => {
     const at = (i, axis) => columns.config[i][axis] ?? 0;
     const xs = unique(rows.map((i) => at(i, x))).sort((a, b) => a - b), ys = unique(rows.map((i) => at(i, y))).sort((a, b) => a - b);
-    const head = el("tr", {}, el("th", { scope: "col", text: `${y} \\ ${x}` }), ...xs.map((v) => el("th", { scope: "col", text: `${x} ${v || "-"}` })));
-    const body = ys.map((v) => el("tr", {}, el("th", { scope: "row", text: `${y} ${v || "-"}` }), ...xs.map((w) => heatCell(rows.filter((i) => at(i, x) === w && at(i, y) === v), scale))));
+    const corner = ys.length === 1 && ys[0] === 0 ? x : `${y} \\ ${x}`;
+    const head = el("tr", {}, el("th", { scope: "col", text: corner }), ...xs.map((v) => el("th", { scope: "col", text: `${x} ${v || "-"}` })));
+    const body = ys.map((v) => el("tr", {}, el("th", { scope: "row", text: v ? `${y} ${v}` : "us" }), ...xs.map((w) => heatCell(rows.filter((i) => at(i, x) === w && at(i, y) === v), scale))));
     const caption = el("caption", { class: tile ? null : "sr", text: tile ? `ST ${tile}` : "No split" });
     return el("table", { class: "heat" }, caption, el("thead", {}, head), el("tbody", {}, ...body));
   };
@@ -216,14 +218,14 @@
       const base = 20 + step * (n + 1) - 8, top = Math.max(...row.counts), bin = (right - left) / row.counts.length;
       const path = row.counts.map((c, i) => `L${(left + i * bin).toFixed(1)} ${(base - (24 * c) / top).toFixed(1)}H${(left + (i + 1) * bin).toFixed(1)}`).join("");
       parts.push(svg("path", { d: `M${left} ${base}${path}V${base}Z`, class: row.baseline ? "hump baseline" : "hump" }));
-      const name = row.baseline ? row.label : split(row.label)[0];
+      const name = split(row.label)[0];
       const label = svg("text", { x: left, y: base - 31, class: "label" }, svg("title", { text: row.label }));
       label.append(`${name}: ${row.us.toFixed(2)} us (${row.samples} samples, ${row.processes} ${row.processes === 1 ? "process" : "processes"})`);
       parts.push(label);
     });
     const title = svg("title", { id: "spread-title", text: `Distribution of the samples of ${found.rows.length} candidates and baselines, in percent off each one's median` });
     const chart = svg("svg", { viewBox: `0 0 ${width} ${bottom + 40}`, class: "chart", role: "img", "aria-labelledby": "spread-title" }, title, ...parts,
-      svg("text", { x: width / 2, y: bottom + 34, class: "axis", "text-anchor": "middle", text: "percent off each one's own median" }));
+      svg("text", { x: width / 2, y: bottom + 34, class: "axis", "text-anchor": "middle", text: "percent off each one's own median; the first and last bins count what lies beyond" }));
     $("spread").replaceChildren(chart);
   };
   const ticks = (low, high) => {
