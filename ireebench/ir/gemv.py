@@ -9,7 +9,7 @@ from ireebench.candidate import Candidate
 from ireebench.ir.attributes import compilation_info_text
 from ireebench.ir.layout import Layout, tensor_type
 from ireebench.problems.formats import WEIGHT_FORMATS
-from ireebench.space.gemv import lanes_over_k
+from ireebench.space.gemv import lanes_over_columns, lanes_over_k
 
 CODES_A_WORD = 8
 # Where a 4-bit code is left in its word, so that OR-ing an exponent on top makes the float 2^(23-p) + code, and what
@@ -97,8 +97,9 @@ def _matvec_layouts(candidate: Candidate) -> tuple[Layout, ...]:
     rw, sr, sg, pr, th, lanes = _knobs(candidate)
     size = candidate.target.subgroup_size
     if candidate.problem.layout == "kn":
-        columns: tuple[int, ...] = (rw, 0, th, sr, size)
-        rows: tuple[int, ...] = (0, pr, min(pr // sg, 4), sg, 1)
+        over = lanes_over_columns(candidate.config)
+        columns: tuple[int, ...] = (rw, 0, th, sr, over)
+        rows: tuple[int, ...] = (0, pr, min(pr * over // size, 4), sg, size // over)
         shape = (k,) if m == 1 else (k, n)
         op = "linalg.vecmat" if m == 1 else "linalg.generic"
         return (_layout(candidate, op, shape, element, [columns, *_batch(candidate), rows]),)

@@ -47,6 +47,11 @@ def lanes_over_k(length: int, thread: int, subgroup_size: int) -> int:
     return lanes
 
 
+def lanes_over_columns(config: Config) -> int:
+    """Stored K x N: lanes side by side over the columns of a workgroup; the others share those columns and split K."""
+    return max((config.rw or 1) // ((config.sr or 1) * (config.th or 1)), 1)
+
+
 def _lanes(c: Candidate) -> int:
     return lanes_over_k(GemvShape.of(c.problem, c.config.st).length, c.config.th or 1, c.target.subgroup_size)
 
@@ -59,7 +64,7 @@ def _rows_of_subgroup(c: Candidate) -> int:
 def _weights_per_lane(c: Candidate) -> int:
     k = c.config
     if c.problem.layout == "kn":
-        return (k.th or 1) * (k.pr or 1) // (k.sg or 1)
+        return (k.th or 1) * (k.pr or 1) // max(c.target.subgroup_size // lanes_over_columns(k), 1)
     rows = (k.rw or 1) // max(_rows_of_subgroup(c), 1)
     return rows * (k.pr or 1) // ((k.sg or 1) * _lanes(c))
 
@@ -67,14 +72,16 @@ def _weights_per_lane(c: Candidate) -> int:
 def _tile_fills(c: Candidate) -> bool:
     k = c.config
     if c.problem.layout == "kn":
-        return (k.pr or 0) % (k.sg or 1) == 0
+        return (k.pr or 0) % max(c.target.subgroup_size // lanes_over_columns(k), 1) == 0
     return (k.pr or 0) % ((k.sg or 1) * _lanes(c) * (k.th or 1)) == 0
 
 
 def _row_tile(c: Candidate) -> bool:
     k = c.config
     if c.problem.layout == "kn":
-        return (k.rw or 0) == (k.sr or 1) * c.target.subgroup_size * (k.th or 1)
+        lanes = lanes_over_columns(k)
+        fits = is_power_of_two(lanes) and lanes <= c.target.subgroup_size
+        return fits and (k.rw or 0) == (k.sr or 1) * lanes * (k.th or 1)
     return (k.rw or 0) % _rows_of_subgroup(c) == 0
 
 
@@ -90,6 +97,20 @@ _SERVED = Constraint(
     "weight_format",
     "vd_words serves 4-bit weights; vd_split f16 and bf16 stored N x K, one vector at a time",
     lambda c: serves(c.problem, c.variant),
+)
+
+# Seen on an H200 with IREE 3.13: both compile and return wrong sums.
+_MISCOMPILED = (
+    Constraint(
+        "columns_one_subgroup",
+        "stored K x N, IREE sums the part of one subgroup only: SG={k.sg} must be 1",
+        lambda c: c.problem.layout != "kn" or c.config.sg == 1,
+    ),
+    Constraint(
+        "batch_one_row_a_lane",
+        "with several vectors IREE mixes up the rows of a lane: RW={k.rw} must give each lane one",
+        lambda c: c.problem.shape[0] == 1 or c.problem.layout == "kn" or c.config.rw == _rows_of_subgroup(c),
+    ),
 )
 
 GEMV_COMMON = (
@@ -138,6 +159,7 @@ GEMV_COMMON = (
         "RW={k.rw} does not divide the rows of the weight",
         lambda c: c.problem.shape[1] % (c.config.rw or 1) == 0,
     ),
+    *_MISCOMPILED,
     Constraint(
         "tile_in_registers",
         f"a lane would hold more than {MAX_WEIGHTS_PER_LANE} weights at once and spill registers",
@@ -201,7 +223,7 @@ def _thread(place: Place, _: Config) -> Values:
 def _row_tiles(place: Place, config: Config) -> Values:
     size, th, sr = place.target.subgroup_size, config.th or 1, config.sr or 1
     if place.problem.layout == "kn":
-        return (sr * size * th,)
+        return tuple(sr * th * lanes for lanes in (2, 4, 8, size))
     step = sr * (size // lanes_over_k(config.st or place.problem.reduction, th, size))
     return tuple(step * n for n in (1, 2, 4, 8))
 
@@ -210,7 +232,8 @@ def _tiles(place: Place, config: Config) -> Values:
     sg, th = config.sg or 1, config.th or 1
     length = config.st or place.problem.reduction
     if place.problem.layout == "kn":
-        return tuple(sg * n for n in (1, 2, 4, 8, 16))
+        lanes = place.target.subgroup_size // min(lanes_over_columns(config), place.target.subgroup_size)
+        return tuple(lanes * n for n in (1, 2, 4, 8))
     load = sg * lanes_over_k(length, th, place.target.subgroup_size) * th
     odd = tuple(load * n for n in (3, 5, 7, 9) if length % (load * n) == 0)
     return tuple(sorted({load, load * 2, load * 4, *odd}))
@@ -232,9 +255,9 @@ def preference(c: Candidate) -> tuple[float, ...]:
     if c.problem.layout == "kn":
         return (
             load_elements(c.problem.dtype) / (k.th or 1),
-            abs((k.pr or 1) // (k.sg or 1) - 4),
-            abs((k.sg or 1) - 4),
-            k.sr or 1,
+            abs(lanes_over_columns(k) - 4),
+            float(k.sr or 1),
+            -float(k.pr or 1),
         )
     rows = (k.rw or 1) / _rows_of_subgroup(c)
     loads = (k.pr or 1) / ((k.sg or 1) * _lanes(c) * (k.th or 1))
