@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any
 
 from ireebench.measure.job import CachePolicy
 from ireebench.problems.ops.table import op_of
+from ireebench.problems.problem import Problem
 from ireebench.store.trial import Timing, Trial
 
 # (bytes moved, cache policy) -> GB/s that a streaming read reaches there; None where it was not measured.
@@ -39,12 +41,17 @@ class Row:
     plausible: bool | None
 
 
+@lru_cache(maxsize=64)
+def _bytes_moved(problem: Problem) -> int:
+    return op_of(problem).bytes_moved(problem)
+
+
 def rows_of(trial: Trial, ceiling: CeilingLookup = no_ceiling) -> tuple[Row, ...]:
     """A row per cache policy that was timed, hot first; one row with no timing for the rest."""
-    moved = op_of(trial.problem).bytes_moved(trial.problem)
+    moved = _bytes_moved(trial.problem)
     rows = []
     policies: tuple[CachePolicy, ...] = ("hot", "cold")
-    for cache in policies:
+    for cache in policies if trial.runs else ():
         timing = trial.timing(cache)
         if timing is None:
             continue

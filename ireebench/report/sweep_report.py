@@ -19,6 +19,7 @@ from ireebench.report.sweep_tables import (
     summary_line,
 )
 from ireebench.report.table import Cell, Table
+from ireebench.store.reading import no_collector
 from ireebench.store.trial import Trial
 
 Noise = Mapping[tuple[Problem, CachePolicy], tuple[float, ...]]
@@ -55,7 +56,8 @@ def make_report(
     ceiling: CeilingLookup = no_ceiling,
 ) -> SweepReport:
     """The report of these trials. With no cache policy nothing was timed: the tables show what compiled."""
-    rows = all_rows(trials, ceiling)
+    with no_collector():
+        rows = all_rows(trials, ceiling)
     by_problem: dict[Problem, list[Row]] = {}
     for r in rows:
         by_problem.setdefault(r.trial.problem, []).append(r)

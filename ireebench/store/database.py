@@ -166,11 +166,16 @@ class Store:
 
         MLIR, spec and command are there only where asked for.
         """
-        with self._reading(), no_collector(), wanted(self._db, keys) as join:
-            problems = dict(self._problems())
-            texts = dict(self._sources()) if sources else {}
-            found = read_trials(self._db, problems, texts, join)
-            return tuple(t for t in found if op is None or t.problem.op == op)
+        with self._reading(), no_collector():
+            stored = int(self._db.execute("SELECT count(*) FROM trial").fetchone()[0])
+            few = keys is not None and 2 * len(keys) < stored  # else it is quicker to read all
+            chosen = None if keys is None or few else frozenset(keys)
+            with wanted(self._db, keys if few else None) as join:
+                problems = dict(self._problems())
+                texts = dict(self._sources()) if sources else {}
+                found = read_trials(self._db, problems, texts, join)
+                mine = (t for t in found if chosen is None or t.key in chosen)
+                return tuple(t for t in mine if op is None or t.problem.op == op)
 
     def finished(self) -> dict[str, tuple[str, frozenset[tuple[int, str]]]]:
         """For resuming: trial key -> (status, the (process, cache) pairs that are measured)."""

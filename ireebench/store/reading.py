@@ -24,6 +24,7 @@ TRIAL_COLUMNS = (
 )
 _RUN_COLUMNS = "trial_id, process, cache, timer, samples, median_ns, q1_ns, q3_ns, span_ns, kernels, dropped"
 _TRIALS = ", ".join(f"trial.{c}" for c in TRIAL_COLUMNS.split(", "))
+_WITHOUT_SOURCES = _TRIALS.replace("trial.mlir, trial.spec, trial.command", "NULL, NULL, NULL")
 
 _SHIP = {s.value: s for s in Ship}
 _STATUS = {s.value: s for s in Status}
@@ -45,13 +46,17 @@ def environment_from(body: str) -> Environment:
 
 @contextmanager
 def no_collector() -> Iterator[None]:
-    """Keeps the cyclic collector away while many small values are made, none of which is garbage."""
+    """Keeps the cyclic collector away while many small values are made, none of which is garbage.
+
+    They are left out of later collections too: going through a million of them takes longer than making them.
+    """
     was = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if was:
+            gc.freeze()
             gc.enable()
 
 
@@ -76,19 +81,25 @@ def read_trials(
 ) -> Iterator[Trial]:
     """Trials with their runs, oldest first. `join` is of `wanted`."""
     runs = _read_runs(db, join)
-    for row in db.execute(f"SELECT trial.id, {_TRIALS} FROM trial {join} ORDER BY trial.id").fetchall():
+    columns = _TRIALS if texts else _WITHOUT_SOURCES
+    for row in db.execute(f"SELECT trial.id, {columns} FROM trial {join} ORDER BY trial.id").fetchall():
         yield _trial(row, problems[row[2]], runs.get(row[0], ()), texts)
 
 
 def _read_runs(db: sqlite3.Connection, join: str) -> dict[int, tuple[RunSummary, ...]]:
     through = f"JOIN trial ON trial.id = run.trial_id {join}" if join else ""
     columns = ", ".join(f"run.{c}" for c in _RUN_COLUMNS.split(", "))
-    query = f"SELECT {columns} FROM run {through} ORDER BY run.trial_id, run.process, run.cache"
+    # Not ordered by the database, which would walk an index and fetch every row out of order.
+    query = f"SELECT {columns} FROM run {through}"
     found: dict[int, tuple[RunSummary, ...]] = {}
+    nothing: tuple[RunSummary, ...] = ()
     for trial, process, cache, timer, samples, median, q1, q3, span, kernels, dropped in db.execute(query):
         by_kernel = decoded(kernels, codec.kernels_from)
         run = RunSummary(process, cache, timer, samples, median, q1, q3, span, by_kernel, _foreign(dropped))
-        found[trial] = (*found.get(trial, ()), run)
+        found[trial] = (*found.get(trial, nothing), run)
+    for trial, several in found.items():
+        if len(several) > 1:
+            found[trial] = tuple(sorted(several, key=lambda r: (r.process, r.cache)))
     return found
 
 

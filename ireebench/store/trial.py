@@ -151,10 +151,14 @@ class Trial:
         runs = [r for r in runs if r.process > 0] or runs
         if not runs:
             return None
-
+        first = runs[0]
+        if len(runs) == 1:  # most of a large store
+            return Timing(
+                cache, first.timer, 1, first.samples, first.median_ns, first.q1_ns, first.q3_ns, first.span_ns
+            )
         return Timing(
             cache=cache,
-            timer=runs[0].timer,
+            timer=first.timer,
             processes=len({r.process for r in runs}),
             samples=sum(r.samples for r in runs),
             median_ns=statistics.median(r.median_ns for r in runs),
