@@ -29,7 +29,7 @@ FAILED = 3
 @click.command(epilog=EXAMPLES)
 @click.argument("inputs", nargs=-1, required=True, metavar="PROBLEM...|FILE.rocmasm")
 @click.option("--target", metavar="NAME", help="gfx942 (default), gfx90a, gfx950, gfx1100.")
-@click.option("--op", default="argmax", show_default=True, help="Of a problem: argmax, argmin.")
+@click.option("--op", default="argmax", show_default=True, help="Of a problem: argmax, argmin, gemv.")
 @click.option("--variants", default="vd", show_default=True, metavar="NAME[,NAME...]", help="Of a problem.")
 @click.option("--config", "config_text", metavar="SG=4,PR=2048", help="Of a problem (default: the likeliest one).")
 @click.option("--limit", type=click.IntRange(min=1), default=1, show_default=True, help="Configurations a variant.")
@@ -108,20 +108,17 @@ def _file(
     output: Output,
 ) -> bool:
     from ireebench.isa.emulate.errors import ExecutionLimit, Unsupported
+    from ireebench.isa.emulate.listing import read_listing
     from ireebench.isa.emulate.standalone import choose_kernel, parse_binding, run_kernel
-    from ireebench.isa.parse import parse_assembly
     from ireebench.report import emulation
     from ireebench.report.table import Table
 
     name, bindings, constants, grid = launch
-    file = parse_assembly(read_text(path, "AMDGCN assembly (.rocmasm, .s)"))
-    kernel = choose_kernel(file, name)
+    listing = read_listing(read_text(path, "AMDGCN assembly (.rocmasm, .s)"))
+    code = choose_kernel(listing, name, target)
     specs = [parse_binding(text, seed + n) for n, text in enumerate(bindings)]
-    named = file.target or target
-    if not named:
-        raise UsageError(f"{path} names no target; say which with --target gfx942")
     try:
-        done = run_kernel((kernel, named), specs, grid, constants, how)
+        done = run_kernel(code, specs, grid, constants, how)
     except (Unsupported, ExecutionLimit) as e:
         raise UsageError(f"{path}: unavailable, the emulator has no {e}") from e
     heads = [" ".join(str(v) for v in b.reshape(-1)[:8]) + (" ..." if b.size > 8 else "") for b in done.bindings]

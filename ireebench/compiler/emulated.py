@@ -10,13 +10,12 @@ import numpy.typing as npt
 from ireebench.compiler.artifact import Artifact
 from ireebench.compiler.driver import Compiler, Source
 from ireebench.compiler.flags import DUMP, MODULE, SPEC, VMFB
-from ireebench.isa.assembly import AssemblyFile
 from ireebench.isa.emulate.errors import Unsupported
 from ireebench.isa.emulate.host import read_schedule
 from ireebench.isa.emulate.launch import Options
+from ireebench.isa.emulate.listing import Listing, read_listing
 from ireebench.isa.emulate.program import EmulationResult, emulate_program
 from ireebench.isa.emulate.schedule import Schedule
-from ireebench.isa.parse import parse_assembly
 from ireebench.outcome import Failure, Stage, Status
 from ireebench.problems.problem import Problem
 
@@ -38,9 +37,9 @@ def schedule_of(compiler: Compiler, artifact: Artifact) -> Schedule | Failure:
         return Failure(Status.UNAVAILABLE, f"the emulator has no {e}", Stage.COMPILED)
 
 
-def assemblies_of(artifact: Artifact) -> tuple[AssemblyFile, ...]:
+def assemblies_of(artifact: Artifact) -> tuple[Listing, ...]:
     """The assembly files of an artifact, parsed."""
-    return tuple(parse_assembly(p.read_text()) for p in sorted((artifact.folder / DUMP).glob("*.rocmasm")))
+    return tuple(read_listing(p.read_text()) for p in sorted((artifact.folder / DUMP).glob("*.rocmasm")))
 
 
 def emulate_artifact(

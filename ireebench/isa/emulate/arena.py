@@ -51,6 +51,7 @@ class Arena:
     _starts: list[int] = field(default_factory=list)
     _next: int = GUARD_BYTES
     views: dict[int, npt.NDArray[Any]] = field(init=False)
+    _constants: dict[bytes, Buffer] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         size = -(-self.capacity // _ALIGN) * _ALIGN
@@ -79,6 +80,13 @@ class Arena:
         if self._next > self.memory.size:
             raise ValueError(f"arena of {self.memory.size} bytes is too small for '{name}' ({size} bytes)")
         return buffer
+
+    def constant(self, name: str, data: bytes) -> Buffer:
+        """The buffer that holds constant data: one for equal data."""
+        if data not in self._constants:
+            values = np.frombuffer(data, np.uint8)
+            self._constants[data] = self.allocate(f"constant {name}", len(data), values, read_only=True)
+        return self._constants[data]
 
     def address(self, buffer: Buffer, offset: int = 0) -> int:
         """The device address of a byte of a buffer."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from ireebench.isa.assembly import Instruction
 from ireebench.isa.emulate import (
@@ -21,6 +22,7 @@ from ireebench.isa.emulate import (
 )
 from ireebench.isa.emulate.dpp import dpp, is_dpp, sdwa
 from ireebench.isa.emulate.errors import Unsupported
+from ireebench.isa.emulate.listing import Addresses
 from ireebench.isa.emulate.machine import Machine
 from ireebench.isa.emulate.operands import EXEC, SGPR_ID, VCC, Operand, parse_operand
 from ireebench.isa.emulate.rules import HARMLESS, Decode, Rule, Run, Step, registers, slots
@@ -65,14 +67,32 @@ def is_known(mnemonic: str) -> bool:
     return canonical(mnemonic) in RULES
 
 
-def decode(instruction: Instruction, machine: Machine) -> Step:
-    """The step of an instruction. One that has no rule gives a step that raises Unsupported when it is reached."""
+def decode(instruction: Instruction, machine: Machine, index: int) -> Step:
+    """The step of instruction number `index` of the kernel.
+
+    One that has no rule gives a step that raises Unsupported when it is reached.
+    """
     try:
         if instruction.second is not None:
             return _dual(instruction, machine)
-        return _single(instruction, machine)
+        return _single(_resolved(instruction, machine, index), machine)
     except Unsupported as e:
         return _unsupported(instruction, e)
+
+
+def _resolved(instruction: Instruction, machine: Machine, index: int) -> Instruction:
+    """The instruction with its address expressions as numbers; S_GETPC becomes the move of one."""
+    if instruction.mnemonic == "s_getpc_b64":
+        return replace(instruction, mnemonic="s_mov_b64", operands=(*instruction.operands, str(_next(index))))
+    if machine.addresses is None or not any("@rel32@" in o or o.startswith("(") for o in instruction.operands):
+        return instruction
+    values = [machine.addresses.value(o, index) for o in instruction.operands]
+    operands = tuple(o if v is None else str(v) for o, v in zip(instruction.operands, values, strict=True))
+    return replace(instruction, operands=operands)
+
+
+def _next(index: int) -> int:
+    return Addresses.of_instruction(index + 1)
 
 
 def _unsupported(instruction: Instruction, error: Unsupported) -> Step:

@@ -16,7 +16,7 @@ from ireebench.isa.emulate import lds
 from ireebench.isa.emulate.decode import decode
 from ireebench.isa.emulate.errors import ExecutionLimit, Unsupported
 from ireebench.isa.emulate.machine import LocalMemory, Machine
-from ireebench.isa.emulate.operands import EXEC, SCC, SGPR_ID, VCC
+from ireebench.isa.emulate.operands import EXEC, SCC, SGPR_ID, VCC, parse_operand
 from ireebench.isa.emulate.sanitizer import branch_on, checked, unchecked
 from ireebench.isa.emulate.waves import Bools, Waves, join
 
@@ -61,6 +61,7 @@ class Code:
     """A kernel as blocks."""
 
     blocks: list[Block] = field(default_factory=list)
+    numbers: dict[int, int] = field(default_factory=dict)  # block that starts at an instruction
 
     def instruction_counts(self) -> dict[str, int]:
         """Wave-instructions executed, by class."""
@@ -81,11 +82,11 @@ def compile_kernel(kernel: Kernel, machine: Machine) -> Code:
             leaders.add(i + 1)
     starts = sorted(s for s in leaders if s < len(instructions))
     number = {s: n for n, s in enumerate(starts)}
-    code = Code()
+    code = Code(numbers=number)
     for n, start in enumerate(starts):
         end = starts[n + 1] if n + 1 < len(starts) else len(instructions)
         block = Block([], [], None)
-        for ins in instructions[start:end]:
+        for i, ins in enumerate(instructions[start:end], start):
             if ins.mnemonic.startswith(_SIGNALS):
                 continue
             if ins.mnemonic.startswith(_BRANCHES):
@@ -94,7 +95,7 @@ def compile_kernel(kernel: Kernel, machine: Machine) -> Code:
                     place = kernel.labels.get(ins.operands[0], -1)
                     block.target = number.get(place, -1)
                 continue
-            step = decode(ins, machine)
+            step = decode(ins, machine, i)
             block.runs.append(checked(machine, step) if machine.sanitize else unchecked(step))
             block.groups.append(step.group)
         code.blocks.append(block)
@@ -178,30 +179,36 @@ class Scheduler:
         if name == "s_branch":
             return self._jump(g, block, last)
         if name in CONDITIONS:
-            condition, slot = CONDITIONS[name]
-            if self.machine.sanitize and slot != EXEC and SGPR_ID + slot in g.hot:
-                branch_on(self.machine, g, last, SGPR_ID + slot)
-            taken = condition(g)
-            if taken.all():
-                return self._jump(g, block, last)
-            if not taken.any():
-                g.block += 1
-                return True
-            away, stay = g.take(taken), g.take(~taken)
-            self._jump(away, block, last)
-            stay.block += 1
-            self.ready += [away, stay]
-            return False
+            return self._branch(g, block, last)
         if name.startswith("s_endpgm"):
             np.subtract.at(live, g.workgroup, 1)
-            return False
-        if name.startswith("s_barrier"):
+        elif name == "s_setpc_b64":
+            self._jump_far(g, last)
+        elif name.startswith("s_barrier"):
             if self.machine.sanitize:
                 lds.barrier(self.machine, g)
             g.block += 1
             self.waiting.append(g)
-            return False
-        raise Unsupported(name, last.line)
+        else:
+            raise Unsupported(name, last.line)
+        return False
+
+    def _branch(self, g: Waves, block: Block, last: Instruction) -> bool:
+        """A conditional branch: waves that disagree part."""
+        condition, slot = CONDITIONS[last.mnemonic]
+        if self.machine.sanitize and slot != EXEC and SGPR_ID + slot in g.hot:
+            branch_on(self.machine, g, last, SGPR_ID + slot)
+        taken = condition(g)
+        if taken.all():
+            return self._jump(g, block, last)
+        if not taken.any():
+            g.block += 1
+            return True
+        away, stay = g.take(taken), g.take(~taken)
+        self._jump(away, block, last)
+        stay.block += 1
+        self.ready += [away, stay]
+        return False
 
     @staticmethod
     def _jump(g: Waves, block: Block, last: Instruction) -> bool:
@@ -209,6 +216,22 @@ class Scheduler:
             raise Unsupported(f"branch to {last.operands[0]}", last.line)
         g.block = block.target
         return True
+
+    def _jump_far(self, g: Waves, last: Instruction) -> None:
+        """S_SETPC: each wave goes to the address that it has computed."""
+        addresses = self.machine.addresses
+        slot = parse_operand(last.operands[0], last.line).index
+        if addresses is None:
+            raise Unsupported(last.mnemonic, last.line)
+        targets = g.su64[slot // 2].copy()
+        for target in np.unique(targets):
+            block = self.code.numbers.get(addresses.instruction_at(int(target)))
+            if block is None:
+                raise Unsupported(f"jump to address {hex(int(target))}", last.line)
+            here = targets == target
+            part = g if here.all() else g.take(here)
+            part.block = block
+            self.ready.append(part)
 
     def _release(self, live: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
         """Lets workgroups go on whose waves have all arrived (or ended)."""

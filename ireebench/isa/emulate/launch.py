@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ireebench.isa.assembly import AssemblyFile, Kernel
+from ireebench.isa.assembly import Kernel
 from ireebench.isa.emulate.arena import Arena, Buffer
 from ireebench.isa.emulate.engine import Code, Scheduler, compile_kernel, fresh_lds
 from ireebench.isa.emulate.errors import Unsupported
+from ireebench.isa.emulate.listing import Addresses, KernelCode, Listing
 from ireebench.isa.emulate.machine import Machine, Window
 from ireebench.isa.emulate.operands import AGPR_BASE, EXEC, NULL, SCALAR_SLOTS, TTMP, VCC
 from ireebench.isa.emulate.report import Counts, Report
@@ -84,12 +85,12 @@ def mode_of(kernel: Kernel, target: str) -> Mode:
     return Mode(target, lanes, zeroes_high=generation == 9, ieee=ieee != 0 if generation < 12 else True)
 
 
-def find_kernel(files: Sequence[AssemblyFile], name: str) -> tuple[Kernel, str]:
-    """The kernel called `name` and its target; raises Unsupported when no file has it."""
+def find_kernel(files: Sequence[Listing], name: str) -> KernelCode:
+    """The kernel called `name`; raises Unsupported when no file has it."""
     for f in files:
-        for kernel in f.kernels:
+        for kernel in f.file.kernels:
             if kernel.name == name:
-                return kernel, f.target
+                return KernelCode(kernel, f.file.target, f.constants)
     raise Unsupported(f"kernel '{name}': it is in no assembly file")
 
 
@@ -109,13 +110,13 @@ def lds_bytes(kernel: Kernel) -> int:
 
 
 def run_dispatch(
-    code: tuple[Kernel, str], memory: tuple[Arena, Buffer], dispatch: Dispatch, options: Options
+    code: KernelCode, memory: tuple[Arena, Buffer], dispatch: Dispatch, options: Options
 ) -> DispatchResult:
     """Executes one dispatch; raises Unsupported or ExecutionLimit.
 
-    `code` is the kernel and its target, `memory` the address space and the buffer for the kernel's arguments.
+    `memory` is the address space and the buffer for the kernel's arguments.
     """
-    kernel, target = code
+    kernel, target = code.kernel, code.target
     arena, kernargs = memory
     mode = mode_of(kernel, target)
     used, agprs = _registers_used(kernel)
@@ -126,7 +127,12 @@ def run_dispatch(
     kernargs.provided = max(len(arguments), 1)
     machine = Machine(mode, kernel.name, arena, options.sanitize, fresh_lds(lds_bytes(kernel), 1))
     machine.grid = dispatch.workgroups
-    machine.windows = _windows(kernargs, len(arguments), dispatch)
+    tables = {name: arena.constant(name, data) for name, data in code.constants.items()}
+    machine.addresses = Addresses(kernel, {name: arena.address(b) for name, b in tables.items()})
+    machine.windows = (
+        *_windows(kernargs, len(arguments), dispatch),
+        *(Window(b.start, b.end, b.name, b) for b in tables.values()),
+    )
     machine.scratch_bytes = kernel.metadata.private_segment_fixed_size or 0
     arena.new_dispatch()
     blocks = compile_kernel(kernel, machine)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ireebench.isa.emulate.arena import Arena, Buffer
+from ireebench.isa.emulate.listing import Addresses
 from ireebench.isa.emulate.operands import Kind
 from ireebench.isa.emulate.report import Fault, Report, Reports, Tally
 from ireebench.isa.emulate.rules import Decode, Mode, Run, registers
@@ -94,6 +95,7 @@ class Machine:
     lds: LocalMemory
     windows: tuple[Window, ...] = ()
     grid: tuple[int, int, int] = (1, 1, 1)
+    addresses: Addresses | None = None
     scratch_bytes: int = 0
     dropped: Bools | None = None  # workgroups of the batch that need data that was not given: they are not run on
     tally: Tally = field(default_factory=Tally)

@@ -91,12 +91,22 @@ def _global_address(d: Decode, at: int, segment: str) -> Address:
     return address
 
 
+def _both(first: Run, second: Run) -> Run:
+    def run(g: Waves) -> None:
+        first(g)
+        second(g)
+
+    return run
+
+
 def _load_rule(space: str, size: int, signed: bool = False, high: bool | None = None) -> Rule:
     def build(d: Decode) -> Run:
         m: Machine = d.machine
         target, line = d.vector(0), d.line
         address = _buffer_address(d, 1, False) if space == "buffer" else _global_address(d, 1, space)
         d.after = m.issue(d, "vm", "vmem")
+        if space == "flat":  # it may be an LDS access, so it counts there too, and both waits are needed
+            d.after = _both(d.after, m.issue(d, "lgkm", "flat"))
         partial_ok = space == "buffer" and size > 4
 
         def run(g: Waves) -> None:

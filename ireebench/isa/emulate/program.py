@@ -12,10 +12,10 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from ireebench.isa.assembly import AssemblyFile
 from ireebench.isa.emulate.arena import Arena, Buffer
 from ireebench.isa.emulate.errors import ExecutionLimit, Unsupported
 from ireebench.isa.emulate.launch import KERNARG_LIMIT, Binding, Dispatch, Options, find_kernel, run_dispatch
+from ireebench.isa.emulate.listing import Listing
 from ireebench.isa.emulate.report import Counts, Fault, Report
 from ireebench.isa.emulate.schedule import CopyCommand, DispatchCommand, FillCommand, OutputView, Schedule
 from ireebench.outcome import Failure, Stage, Status
@@ -55,7 +55,7 @@ class EmulationResult:
 
 def emulate_schedule(
     schedule: Schedule,
-    files: Sequence[AssemblyFile],
+    files: Sequence[Listing],
     inputs: Sequence[Array],
     options: Options | None = None,
     part: Fraction = Fraction(1),
@@ -66,7 +66,8 @@ def emulate_schedule(
     `part` is the share of each result that must be stored. Raises Unsupported or ExecutionLimit.
     """
     options = options or Options()
-    arena = Arena(Arena.capacity_for([b.size for b in schedule.buffers] + [KERNARG_LIMIT]))
+    tables = [len(data) for f in files for data in f.constants.values()]
+    arena = Arena(Arena.capacity_for([*(b.size for b in schedule.buffers), *tables, KERNARG_LIMIT]))
     kernargs = arena.allocate("kernel arguments", KERNARG_LIMIT, np.zeros(1, np.uint8), read_only=True)
     buffers = [_allocate(arena, schedule, i, inputs) for i in range(len(schedule.buffers))]
     reports: list[Report] = []
@@ -151,7 +152,7 @@ def _unwritten(schedule: Schedule, buffers: Sequence[Buffer], part: Fraction) ->
 
 def emulate_rows(
     schedule: Schedule,
-    files: Sequence[AssemblyFile],
+    files: Sequence[Listing],
     inputs: Sequence[Array],
     rows: tuple[int, int],
     options: Options | None = None,
@@ -190,7 +191,7 @@ def _first_rows(output: Array, wanted: int, total: int) -> Array:
 
 def emulate_program(
     schedule: Schedule,
-    files: Sequence[AssemblyFile],
+    files: Sequence[Listing],
     problem: Problem,
     inputs: Sequence[Array],
     *,
@@ -204,6 +205,8 @@ def emulate_program(
     try:
         if rows is None or rows >= problem.rows:
             return emulate_schedule(schedule, files, inputs, options)
+        if problem.op == "gemv" and problem.shape[0] > 1:
+            raise Unsupported("way to run some rows of a batched GEMV alone; emulate all rows")
         return emulate_rows(schedule, files, inputs, (rows, problem.rows), options)
     except Unsupported as e:
         return Failure(Status.UNAVAILABLE, f"the emulator has no {e}", Stage.COMPILED)

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ireebench.errors import BadFileError, UnknownNameError, UsageError
-from ireebench.isa.assembly import AssemblyFile, Kernel
 from ireebench.isa.emulate.arena import Arena, Buffer
 from ireebench.isa.emulate.launch import KERNARG_LIMIT, Binding, Dispatch, DispatchResult, Options, run_dispatch
+from ireebench.isa.emulate.listing import KernelCode, Listing
 
 Array = npt.NDArray[Any]
 
@@ -93,39 +93,43 @@ class KernelRun:
     bindings: tuple[Array, ...]
 
 
-def choose_kernel(file: AssemblyFile, name: str | None) -> Kernel:
-    """The kernel called `name`, or the only one; raises UsageError."""
+def choose_kernel(listing: Listing, name: str | None, target: str | None = None) -> KernelCode:
+    """The kernel called `name`, or the only one. `target` is used where the file names none. Raises UsageError."""
+    file = listing.file
+    named = file.target or target
+    if not named:
+        raise UsageError("the file names no target; say which with --target gfx942")
     if not file.kernels:
         raise BadFileError("the file holds no kernel")
     names = [k.name for k in file.kernels]
     if name is None:
         if len(names) > 1:
             raise UsageError(f"the file holds {len(names)} kernels; choose one with --kernel: {', '.join(names[:8])}")
-        return file.kernels[0]
+        return KernelCode(file.kernels[0], named, listing.constants)
     if name not in names:
         raise UnknownNameError("kernel", name, names)
-    return file.kernels[names.index(name)]
+    return KernelCode(file.kernels[names.index(name)], named, listing.constants)
 
 
 def run_kernel(
-    code: tuple[Kernel, str],
+    code: KernelCode,
     specs: Sequence[BindingSpec],
     grid: tuple[int, int, int],
     constants: Sequence[int],
     options: Options,
 ) -> KernelRun:
-    """Launches a kernel once. `code` is the kernel and its target. Raises Unsupported or ExecutionLimit."""
+    """Launches a kernel once; raises Unsupported or ExecutionLimit."""
     sizes = [int(np.prod(s.shape)) * s.dtype.itemsize for s in specs]
-    arena = Arena(Arena.capacity_for([*sizes, KERNARG_LIMIT]))
+    arena = Arena(Arena.capacity_for([*sizes, *map(len, code.constants.values()), KERNARG_LIMIT]))
     kernargs = arena.allocate("kernel arguments", KERNARG_LIMIT, np.zeros(1, np.uint8), read_only=True)
     buffers: list[Buffer] = [
         arena.allocate(f"binding {n} ({s.way})", size, s.data, read_only=s.way == "in")
         for n, (s, size) in enumerate(zip(specs, sizes, strict=True))
     ]
     bindings = tuple(Binding(b, 0, b.size, b.name) for b in buffers)
-    dispatch = Dispatch(code[0].name, grid, bindings, tuple(constants))
+    dispatch = Dispatch(code.kernel.name, grid, bindings, tuple(constants))
     result = run_dispatch(code, (arena, kernargs), dispatch, options)
     after = tuple(
         arena.bytes_of(b, 0, b.size).copy().view(s.dtype).reshape(s.shape) for b, s in zip(buffers, specs, strict=True)
     )
-    return KernelRun(code[0].name, code[1], result, after)
+    return KernelRun(code.kernel.name, code.target, result, after)

@@ -18,9 +18,9 @@ from ireebench.compiler.emulated import HAL_PHASE
 from ireebench.compiler.flags import DUMP, VMFB, base_flags
 from ireebench.isa.emulate.host import read_schedule
 from ireebench.isa.emulate.launch import Options
+from ireebench.isa.emulate.listing import read_listing
 from ireebench.isa.emulate.program import EmulationResult, emulate_schedule
 from ireebench.isa.emulate.standalone import BindingSpec, KernelRun, choose_kernel, run_kernel
-from ireebench.isa.parse import parse_assembly
 from ireebench.targets import find_target
 
 Array = npt.NDArray[Any]
@@ -80,13 +80,12 @@ def run_body() -> Callable[..., KernelRun]:
         prologue: str = PROLOGUE,
     ) -> KernelRun:
         text = KERNEL.format(body=prologue + body, lds=lds, threads=threads, target=target, lanes=lanes)
-        file = parse_assembly(text)
         values = np.asarray(data, np.uint32)
         specs = (
             BindingSpec("in", values.shape, values.dtype, values),
             BindingSpec("out", (out,), np.dtype(np.uint32), None),
         )
-        return run_kernel((choose_kernel(file, None), file.target), specs, (grid, 1, 1), (), options or Options())
+        return run_kernel(choose_kernel(read_listing(text), None), specs, (grid, 1, 1), (), options or Options())
 
     return run
 
@@ -100,7 +99,7 @@ class Built:
         host = compiler.compile_source(Source(mlir, None, (*flags, HAL_PHASE)))
         assert code.failure is None, code.failure
         assert host.failure is None, host.failure
-        self.files = [parse_assembly(p.read_text()) for p in sorted((code.folder / DUMP).glob("*.rocmasm"))]
+        self.files = [read_listing(p.read_text()) for p in sorted((code.folder / DUMP).glob("*.rocmasm"))]
         self.hal = (host.folder / VMFB).read_text()
 
     def run(self, function: str, inputs: Sequence[Array]) -> EmulationResult:

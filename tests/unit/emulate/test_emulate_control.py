@@ -133,3 +133,41 @@ def test_a_misaligned_access_is_reported(run_body: Body) -> None:
     body = "\tv_add_u32_e32 v2, 2, v1\n\tglobal_load_dword v4, v2, s[4:5]\n\ts_waitcnt vmcnt(0)\n"
     (report,) = run_body(body + STORE, [0] * 65).result.reports
     assert report.fault is Fault.MISALIGNED
+
+
+def test_a_far_branch_goes_where_the_code_computes(run_body: Body) -> None:
+    body = """
+	s_getpc_b64 s[2:3]
+.Lpost0:
+	s_add_u32 s2, s2, (.Lfar-.Lpost0)&4294967295
+	s_addc_u32 s3, s3, (.Lfar-.Lpost0)>>32
+	s_setpc_b64 s[2:3]
+	v_frobnicate_b32 v4, v4
+.Lfar:
+	v_mov_b32_e32 v4, 7
+"""
+    assert set(run_body(body + STORE).bindings[1].tolist()) == {7}
+
+
+def test_constant_tables_are_read_and_bounds_of_them_checked(run_body: Body) -> None:
+    body = """
+	s_getpc_b64 s[2:3]
+	s_add_u32 s2, s2, .Ltable@rel32@lo+4
+	s_addc_u32 s3, s3, .Ltable@rel32@hi+12
+	s_load_dwordx2 s[8:9], s[2:3], 0x{offset:x}
+	s_waitcnt lgkmcnt(0)
+	v_mov_b32_e32 v4, s9
+"""
+    table = "\n\t.section\t.rodata\n.Ltable:\n\t.long\t11\n\t.long\t22\n\t.long\t33\n\t.text\n"
+    run = run_body(body.format(offset=4) + STORE + "\ts_endpgm" + table)
+    assert set(run.bindings[1].tolist()) == {33}
+    assert run.result.reports == ()
+    (report,) = run_body(body.format(offset=8) + STORE + "\ts_endpgm" + table).result.reports
+    assert report.fault is Fault.OUT_OF_BOUNDS
+    assert "byte 8 of constant .Ltable, which has 12 bytes" in report.message
+
+
+def test_undefined_branch_conditions_are_reported(run_body: Body) -> None:
+    body = "\ts_cmp_eq_u32 s20, 0\n\ts_cbranch_scc1 .Lend\n\tv_mov_b32_e32 v4, 1\n" + STORE + ".Lend:\n"
+    faults = [r.message for r in run_body(body).result.reports]
+    assert faults == ["s_cbranch_scc1 depends on scc, which was never written"]

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from ireebench.isa.emulate.launch import Options
+from ireebench.isa.emulate.listing import read_listing
 from ireebench.isa.emulate.report import Fault, Report
 from ireebench.isa.emulate.standalone import BindingSpec, KernelRun, choose_kernel, run_kernel
-from ireebench.isa.parse import parse_assembly
 
 FILE = Path(__file__).parents[2] / "data" / "emulate" / "argmax_rows_32x131072xbf16_gfx942.rocmasm"
 BF16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
@@ -32,12 +32,10 @@ def rows() -> Any:
 
 
 def run(text: str, data: Any, grid: int = 4, *, sanitize: bool = True) -> KernelRun:
-    file = parse_assembly(text)
     # The compiler puts both results in one buffer: 64 bytes of values, then the indices.
     out = BindingSpec("out", (64 + ROWS * 8,), np.dtype(np.uint8), None)
     specs = (BindingSpec("in", data.shape, BF16, data), out)
-    kernel = choose_kernel(file, None)
-    return run_bound((kernel, file.target), specs, grid, Options(sanitize=sanitize))
+    return run_bound(choose_kernel(read_listing(text), None), specs, grid, Options(sanitize=sanitize))
 
 
 def run_bound(code: Any, specs: Any, grid: int, options: Options) -> KernelRun:
