@@ -108,7 +108,7 @@ class Machine:
 
     def report(self, g: Waves, fault: Fault, line: int, bad: Bools, *, subject: str, message: str) -> None:
         """Reports the first of the lanes in `bad` [wave, lane] (or [wave]); `subject` keeps reports of a line apart."""
-        if not self.sanitize:
+        if not self.sanitize and fault is not Fault.OUT_OF_BOUNDS:
             return
         if bad.ndim == 1:
             bad = bad[:, None]

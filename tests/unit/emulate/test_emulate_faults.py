@@ -142,3 +142,8 @@ def test_a_load_past_the_end_of_the_input_names_the_binding(rows: Any) -> None:
 
 def test_nothing_is_reported_when_the_sanitizer_is_off(rows: Any) -> None:
     assert run(edit((WAIT_FOR_INPUT, "")), rows, sanitize=False).result.reports == ()
+
+
+def test_bounds_are_reported_even_then(rows: Any) -> None:
+    half = rows.reshape(-1)[: rows.size // 64].reshape(1, -1)
+    assert faults(run(FILE.read_text(), half, sanitize=False)) == {Fault.OUT_OF_BOUNDS}
