@@ -25,6 +25,7 @@ from ireebench.measure.job import Entry, Group, Job
 from ireebench.measure.profiled import run_job
 from ireebench.measure.result import EntryResult
 from ireebench.measure.results_file import ResultsWriter
+from ireebench.measure.spent import Spent
 from ireebench.measure.timers.table import load, resolve
 from ireebench.measure.watch import Session, watched
 
@@ -131,15 +132,14 @@ def run_bundle(campaign: Campaign, devices: Sequence[str], out: Path, limits: Li
             _say(f"{session.device}: throttled ({session.throttled}) at the end of process {session.process}")
 
     with ResultsWriter(out, environment) as writer:
-        results = run_on_devices(campaign, devices, out / "work", watched(_run_job, keep), Progress({}))
+        run = watched(_run_job, keep)
+        limit = limits.run_s and max(0.0, limits.run_s - (time.monotonic() - started))
+        results = run_on_devices(campaign, devices, out / "work", run, Progress({}), time_limit_s=limit)
         for done, result in enumerate(results, start=1):
             writer.add(result)
             if done % 50 == 0 or result.failure is not None:
                 note = f": {result.entry} {result.failure.status} {result.failure.reason}" if result.failure else ""
                 _say(f"{done} results of {total} entries, {time.monotonic() - started:.0f} s{note}")
-            if limits.run_s is not None and time.monotonic() - started > limits.run_s:
-                _say("time limit: what is done is kept")
-                break
     return writer.paths
 
 
@@ -157,7 +157,10 @@ def _versions() -> dict[str, str | None]:
 
 
 def _run_job(job: Job, folder: Path) -> Iterator[EntryResult]:
-    return run_job(job, folder)
+    """Runs a process's job, and says where its time went."""
+    spent = Spent()
+    yield from run_job(job, folder, spent.take)
+    _say(f"{job.device} process {job.process}: {spent}")
 
 
 def main(folder: Path, arguments: list[str]) -> int:

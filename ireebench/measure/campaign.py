@@ -6,11 +6,12 @@ Shared by a local sweep and by a bundle on a machine with no compiler, so it imp
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from queue import Queue
+from queue import Empty, Queue
 
 import numpy as np
 
@@ -113,12 +114,20 @@ def split_by_device(campaign: Campaign, devices: Sequence[str]) -> tuple[Campaig
 
 
 def run_on_devices(
-    campaign: Campaign, devices: Sequence[str], folder: Path, run_job: RunJob, before: Progress
+    campaign: Campaign,
+    devices: Sequence[str],
+    folder: Path,
+    run_job: RunJob,
+    before: Progress,
+    *,
+    time_limit_s: float | None = None,
 ) -> Iterator[EntryResult]:
     """As `run_campaign`, different problems side by side, one job a device at a time.
 
-    A device's error is raised when the others have ended. Closing the iterator ends all of them.
+    A device's error is raised when the others have ended. After `time_limit_s`, or when the iterator is closed, what
+    still runs is given up: it ends with this process.
     """
+    deadline = None if time_limit_s is None else time.monotonic() + time_limit_s
     parts = split_by_device(campaign, devices)
     arrived: Queue[EntryResult | BaseException | None] = Queue()
     stop = threading.Event()
@@ -142,7 +151,10 @@ def run_on_devices(
     try:
         running = len(threads)
         while running:
-            item = arrived.get()
+            try:
+                item = arrived.get(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
+            except Empty:
+                return
             if item is None:
                 running -= 1
             elif isinstance(item, BaseException):

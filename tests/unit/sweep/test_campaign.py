@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -123,3 +124,14 @@ def test_one_devices_error_is_raised_after_the_others_have_ended(tmp_path: Path)
     with pytest.raises(RuntimeError, match="fell off"):
         seen.extend(results)
     assert len(workers.jobs) == 1
+
+
+def test_a_time_limit_keeps_what_has_arrived_and_waits_for_nothing_else(tmp_path: Path) -> None:
+    def run(job: Job, folder: Path) -> Iterator[EntryResult]:
+        yield EntryResult("first", None, (), Failure(Status.RUN_FAILED, "x"))
+        time.sleep(60)
+
+    started = time.monotonic()
+    results = list(run_on_devices(campaign(), ["a"], tmp_path, run, Progress({}), time_limit_s=0.3))
+    assert [r.entry for r in results] == ["first"]
+    assert time.monotonic() - started < 5
