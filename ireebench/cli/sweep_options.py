@@ -156,11 +156,15 @@ def _policies(text: str) -> tuple[CachePolicy, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a sweep keeps its files. `db` is the store; `out` holds specs and tables."""
+    """Where a sweep keeps its files, and how it compiles. `db` is the store; `out` holds specs and tables.
+
+    `compile_s` is the most seconds of one compiler: good kernels take half a second, what needs more than 20 s hangs.
+    """
 
     db: Path
     out: Path
     jobs: int | None
+    compile_s: float
     fresh: bool
     quiet: bool
 
@@ -177,7 +181,7 @@ class Place:
 
 
 def place_options(f: F) -> F:
-    """`--out`, `--db`, `--jobs`, `--fresh`, `--quiet`; gives `place: Place`."""
+    """`--out`, `--db`, `--jobs`, `--compile-timeout`, `--fresh`, `--quiet`; gives `place: Place`."""
 
     @click.option(
         "--out",
@@ -188,15 +192,28 @@ def place_options(f: F) -> F:
     )
     @click.option("--db", type=click.Path(path_type=Path), help="The store (default: OUT/ireebench.db).")
     @click.option("--jobs", type=click.IntRange(min=1), help="Compilers at once (default: the cores).")
+    @click.option(
+        "--compile-timeout",
+        "compile_s",
+        type=float,
+        default=20.0,
+        show_default=True,
+        help="Most seconds a compiler runs.",
+    )
     @click.option("--fresh", is_flag=True, help="Measure again what the store already holds.")
     @click.option("--quiet", is_flag=True, help="No progress on stderr.")
     @functools.wraps(f)
     def wrapper(
-        *args: Any, out: Path, db: Path | None, jobs: int | None, fresh: bool, quiet: bool, **kwargs: Any
+        *args: Any,
+        out: Path,
+        db: Path | None,
+        jobs: int | None,
+        compile_s: float,
+        fresh: bool,
+        quiet: bool,
+        **kwargs: Any,
     ) -> Any:
-        import os
-
-        place = Place(db or out / "ireebench.db", out, jobs or os.cpu_count() or 1, fresh, quiet)
+        place = Place(db or out / "ireebench.db", out, jobs, compile_s, fresh, quiet)
         return f(*args, place=place, **kwargs)
 
     return wrapper  # type: ignore[return-value]

@@ -13,6 +13,7 @@ from ireebench.cli.progress import SweepProgress
 from ireebench.cli.sweep_options import Place
 from ireebench.compiler.cache import default_cache
 from ireebench.compiler.driver import Compiler, default_jobs
+from ireebench.compiler.spawner import Limits
 from ireebench.measure.profiled import run_job
 from ireebench.outcome import Status
 from ireebench.report.best_specs import best_specs
@@ -43,7 +44,7 @@ def sweep(request: Request, place: Place) -> Outcome:
     """Runs the sweep into its store. Ctrl-C keeps what is done and says how to go on."""
     with (
         Store.open(place.db, create=True) as store,
-        Compiler(default_cache(), jobs=place.jobs or default_jobs()) as compiler,
+        Compiler(default_cache(), Limits(time_s=place.compile_s), place.jobs or default_jobs()) as compiler,
         SweepProgress(quiet=place.quiet) as progress,
     ):
         try:

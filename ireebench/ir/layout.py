@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ireebench.candidate import Candidate
 from ireebench.ir.program import StageConfig
 from ireebench.space.geometry import lanes_used, stage_shapes
+from ireebench.variants import Ship
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,8 @@ def argcompare_layouts(candidate: Candidate) -> tuple[Layout, ...]:
     (reference: iree-org/iree distributes a reduction of rank 2 over one subgroup only, up to 3.13).
     """
     if candidate.config.is_default or candidate.target.backend == "cpu" or not candidate.variant.tuned:
+        return ()
+    if candidate.form.ship is Ship.FLAGS:  # its knobs are flags: no dispatch carries a configuration
         return ()
     outer = _outer(candidate)
     size = candidate.target.subgroup_size
