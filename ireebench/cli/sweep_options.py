@@ -198,7 +198,7 @@ def place_options(f: F) -> F:
         type=float,
         default=20.0,
         show_default=True,
-        help="Most seconds a compiler runs.",
+        help="Most seconds of a compiler.",
     )
     @click.option("--fresh", is_flag=True, help="Measure again what the store already holds.")
     @click.option("--quiet", is_flag=True, help="No progress on stderr.")
