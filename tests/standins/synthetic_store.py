@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,14 +14,16 @@ from ireebench.candidate import Candidate
 from ireebench.compiler.artifact import KernelEvidence
 from ireebench.measure.ceiling import CeilingRow, CeilingTable
 from ireebench.measure.ceiling_device import Reader
+from ireebench.measure.job import CachePolicy
 from ireebench.measure.result import KernelSamples, RunResult
 from ireebench.outcome import Stage, Status
 from ireebench.problems.check import CheckResult
 from ireebench.problems.ops.table import op_of
 from ireebench.problems.problem import Problem
+from ireebench.report.evidence import Evidence
 from ireebench.space.config import Config
 from ireebench.store.database import Store
-from ireebench.store.trial import Environment, Trial
+from ireebench.store.trial import Environment, Trial, summarise
 from ireebench.targets import find_target
 from ireebench.variants import FORMS, VARIANTS, Ship
 
@@ -68,22 +70,51 @@ def make_store(path: Path, recipe: Recipe | None = None) -> Path:
         environment = store.put_environment(r.environment)
         if r.ceiling:
             store.put_ceiling(environment, json.dumps(_ceiling().to_json()))
-        each = None if r.many is None else -(-r.many // len(r.problems))
         silent: list[Trial] = []
-        for problem in r.problems:
-            for number, (trial, true_ns) in enumerate(_trials(problem, environment, each)):
-                if true_ns is None:
-                    silent.append(trial)
-                    continue
-                slow = true_ns * r.slower.get(problem.id, 1.0)
-                searched = r.many is not None and number > 30
-                store.put_runs(trial, _runs(trial, slow, r, 0 if searched else r.processes))
-            rng = _rng(r.seed, problem.id, "noise")
-            for process in range(r.processes):
-                noise = abs(float(rng.normal(0, 0.003)))
-                store.put_noise(problem, environment, "rocprofv3", ("hot", process + 1, noise))
+        for trial, runs in _measured(r, environment):
+            if runs:
+                store.put_runs(trial, runs)
+            else:
+                silent.append(trial)
+        for (problem, cache), floors in _noise(r).items():
+            for process, relative in enumerate(floors, start=1):
+                store.put_noise(problem, environment, "rocprofv3", (cache, process, relative))
         store.put_trials(silent)
     return path
+
+
+def make_evidence(recipe: Recipe) -> Evidence:
+    """As `make_store`, without a store: fast enough for thousands of trials."""
+    measured = list(_measured(recipe, 1))
+    runs = {t.key: found for t, found in measured}
+    trials = tuple(replace(t, runs=tuple(map(summarise, found))) for t, found in measured)
+
+    def samples(key: str, _cache: str, by: str) -> list[np.ndarray]:
+        final = [r for r in runs[key] if r.process > 0] or runs[key]
+        return [r.kernel_ns if by == "kernel" else r.span_ns for r in final]
+
+    return Evidence(trials, _noise(recipe), samples, recipe.environment, _ceiling().best_for)
+
+
+def _measured(r: Recipe, environment: int) -> Iterator[tuple[Trial, list[RunResult]]]:
+    each = None if r.many is None else -(-r.many // len(r.problems))
+    for problem in r.problems:
+        for number, (trial, true_ns) in enumerate(_trials(problem, environment, each)):
+            if true_ns is None:
+                yield trial, []
+                continue
+            slow = true_ns * r.slower.get(problem.id, 1.0)
+            searched = r.many is not None and number > 30
+            yield trial, _runs(trial, slow, r, 0 if searched else r.processes)
+
+
+def _noise(r: Recipe) -> dict[tuple[Problem, CachePolicy], tuple[float, ...]]:
+    """A/A differences of each problem, one a process."""
+    found: dict[tuple[Problem, CachePolicy], tuple[float, ...]] = {}
+    for problem in r.problems:
+        rng = _rng(r.seed, problem.id, "noise")
+        found[problem, "hot"] = tuple(abs(float(rng.normal(0, 0.003))) for _ in range(r.processes))
+    return found
 
 
 def _rng(*parts: object) -> np.random.Generator:

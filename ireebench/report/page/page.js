@@ -306,7 +306,7 @@
     const last = (i) => columns.us[i] ?? Infinity;
     order = Array.from({ length: count }, (_, i) => i).sort((a, b) => columns.p[a] - columns.p[b] || (last(a) === last(b) ? a - b : last(a) - last(b)));
     order.forEach((i, n) => { rank[i] = n; });
-    columns.text = order.map((i) => `${data.problems[columns.p[i]]} ${columns.label[i]} ${columns.variant[i]} ${columns.status[i]} ${columns.ship[i]} ${columns.reason[i]}`.toLowerCase());
+    columns.text = columns.t.map((_, i) => `${data.problems[columns.p[i]]} ${columns.label[i]} ${columns.variant[i]} ${columns.status[i]} ${columns.ship[i]} ${columns.reason[i]}`.toLowerCase());
     if (data.devices.length > 1) COLUMNS.splice(1, 0, DEVICE);
     header();
     options($("f-p"), data.problems.map((_, i) => i), (i) => data.problems[i]);
