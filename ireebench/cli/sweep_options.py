@@ -98,6 +98,7 @@ class MeasureChoice:
     processes: int
     finalists: int
     compile_only: bool
+    emulated_rows: int
 
 
 def measure_options(f: F) -> F:
@@ -118,6 +119,14 @@ def measure_options(f: F) -> F:
     @click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Interleaved rounds.")
     @click.option("--cache", default="hot", show_default=True, help="hot, cold, or hot,cold.")
     @click.option("--compile-only", is_flag=True, help="Compile and read the evidence; run nothing.")
+    @click.option(
+        "--check",
+        type=click.Choice(["device", "emulated"]),
+        default="device",
+        show_default=True,
+        help="emulated: execute the assembly for AMD targets on the CPU, with no GPU and no times.",
+    )
+    @click.option("--emulated-rows", type=click.IntRange(min=1), default=1, show_default=True, help="Rows of each.")
     @functools.wraps(f)
     def wrapper(
         *args: Any,
@@ -132,12 +141,17 @@ def measure_options(f: F) -> F:
         rounds: int,
         cache: str,
         compile_only: bool,
+        check: str,
+        emulated_rows: int,
         **kwargs: Any,
     ) -> Any:
         protocol = Protocol(
             warmup=warmup, invocations=invocations, seconds=seconds, rounds=rounds, cache=_policies(cache)
         )
-        choice = MeasureChoice(device, timer, names(baseline_names), protocol, processes, finalists, compile_only)
+        rows = emulated_rows if check == "emulated" else 0
+        choice = MeasureChoice(
+            device, timer, names(baseline_names), protocol, processes, finalists, compile_only or rows > 0, rows
+        )
         return f(*args, measure=choice, **kwargs)
 
     return wrapper  # type: ignore[return-value]
@@ -316,6 +330,8 @@ def _request(
 ) -> Request:
     from ireebench.sweep.static import parse_filter
 
+    if measure.emulated_rows and target.backend != "hip":
+        raise UsageError(f"--check emulated executes AMD assembly; target {target.name} has none")
     baselines: tuple[str, ...] = ()
     if measuring is not None:
         from ireebench.measure.baselines.table import expand
@@ -333,4 +349,5 @@ def _request(
         measuring=measuring,
         fresh=fresh,
         where=parse_filter(space.where) if space.where else None,
+        emulated_rows=measure.emulated_rows,
     )

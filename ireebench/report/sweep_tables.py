@@ -99,7 +99,7 @@ def static_table(problem: Problem, rows: Iterable[Row], top: int = 10) -> Table:
         "partial reduction",
     )
     heads += ("elements/workgroup", "iterations", "VGPRs", "SGPRs", "LDS bytes", "spills", "waves/SIMD", "load bytes")
-    heads += ("lints", "applied")
+    heads += ("lints", "applied", "check")
     body: list[tuple[Cell, ...]] = []
     for r in rows:
         t = r.trial
@@ -110,7 +110,10 @@ def static_table(problem: Problem, rows: Iterable[Row], top: int = 10) -> Table:
         config = (k.subgroups, k.thread_loads, k.partial_reduction, k.elements_per_workgroup, k.iterations)
         registers = (k.vgpr, k.sgpr, k.lds_bytes, k.vgpr_spills, k.occupancy, k.load_width_bytes)
         lints = None if k.lints is None else ", ".join(k.lints) or "none"
-        body.append((t.variant, t.form, str(t.config), t.ship.value, size, *config, *registers, lints, t.applied))
+        check = None if t.check is None else f"{'ok' if t.check.ok else 'wrong'} by {t.check.by}"
+        body.append(
+            (t.variant, t.form, str(t.config), t.ship.value, size, *config, *registers, lints, t.applied, check)
+        )
     return Table.of(heads, _spread(body, top), f"{title_of(problem)}: compiled, not timed")
 
 

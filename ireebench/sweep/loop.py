@@ -13,7 +13,15 @@ from ireebench.store.trial import Trial
 from ireebench.sweep.environment import current_environment, identity
 from ireebench.sweep.plan import Planned, ProblemPlan, plan
 from ireebench.sweep.request import Request
-from ireebench.sweep.stages import Compiling, MeasureWork, Tools, compile_stage, measure_stage, planned_entry
+from ireebench.sweep.stages import (
+    Compiling,
+    MeasureWork,
+    Tools,
+    compile_stage,
+    emulate_stage,
+    measure_stage,
+    planned_entry,
+)
 from ireebench.sweep.trials import refused_trial
 
 Finished = Mapping[str, tuple[str, frozenset[tuple[int, str]]]]
@@ -37,7 +45,9 @@ def run_sweep(request: Request, tools: Tools) -> Outcome:
     left = resume(plans, request, tools.store)
     compiling = Compiling(request.target, environment, request.where, left.known)
     if request.measuring is None:
-        list(compile_stage(left.todo, compiling, tools))
+        found = list(compile_stage(left.todo, compiling, tools))
+        if request.emulated_rows:
+            emulate_stage(found, request, tools)
         return Outcome(plans, trial_keys(plans), environment)
     compiled = {c.trial.key: c for c in compile_stage(left.todo, compiling, tools)}
     measure_stage(MeasureWork(request.measuring, request.target, environment, plans, compiled), left.done, tools)
@@ -57,7 +67,9 @@ def resume(plans: tuple[ProblemPlan, ...], request: Request, store: Store) -> Le
     """Where an earlier run of the same sweep stopped; all of it when everything is to be done afresh."""
     before: Finished = {} if request.fresh else store.finished()
     if request.measuring is None:
-        return Left([c for p in plans for c in p.candidates if c.key not in before], Progress({}), {})
+        again = {key for key, (status, _) in before.items() if status == Status.REJECTED}
+        todo = [c for p in plans for c in p.candidates if c.key not in before or c.key in again]
+        return Left(todo, Progress({}), {})
     first = request.measuring.search.cache[0]
     done = progress(store.medians(0, first) if before else {}, first, before)
     todo = to_compile(plans, done, before, request)

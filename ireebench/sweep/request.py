@@ -35,7 +35,8 @@ class Measuring:
 @dataclass(frozen=True, slots=True)
 class Request:
     """A sweep. `measuring` is None for compile-only; `config` forces one configuration; `limit` samples the space;
-    `where` keeps candidates whose assembly does not pass from being measured."""
+    `where` keeps candidates whose assembly does not pass from being measured; `emulated_rows` above 0 executes that
+    many rows of each candidate's assembly in place of a device (AMD targets)."""
 
     op: str
     problems: tuple[Problem, ...]
@@ -48,6 +49,7 @@ class Request:
     measuring: Measuring | None = None
     fresh: bool = False
     where: Where | None = None
+    emulated_rows: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,7 @@ def trial_key(request: Request, environment: str, subject: Subject) -> str:
         "baseline": subject.baseline,
         "environment": environment,
         "measuring": _measuring_part(request.measuring),
+        "emulated_rows": request.emulated_rows,
     }
     return codec.digest(codec.to_json(parts))
 

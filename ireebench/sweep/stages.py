@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -21,7 +21,7 @@ from ireebench.store import codec
 from ireebench.store.database import Store
 from ireebench.store.trial import Trial
 from ireebench.sweep.plan import Planned, ProblemPlan
-from ireebench.sweep.request import Measuring
+from ireebench.sweep.request import Measuring, Request
 from ireebench.sweep.static import filtered, inspect, with_figures
 from ireebench.sweep.trials import compiled_trial, measured_trial, planned_trial
 from ireebench.targets import Target
@@ -121,6 +121,17 @@ def compile_stage(todo: Iterable[Planned], compiling: Compiling, tools: Tools) -
                 yield Compiled(trial, outcome)
     finally:
         tools.store.put_trials(waiting)
+
+
+def emulate_stage(found: Sequence[Compiled], request: Request, tools: Tools) -> None:
+    """Executes compiled candidates' assembly on the CPU and stores each verdict: `check.by` is "emulator"."""
+    from ireebench.sweep.emulated import checked_trial
+
+    tools.events.begin("emulate", len(found))
+    for c in found:
+        trial = checked_trial(tools.compiler, c.trial, c.artifact, request.emulated_rows, request.seed)
+        tools.store.put_trials([trial])
+        tools.events.step("emulate", trial)
 
 
 @dataclass(frozen=True, slots=True)
