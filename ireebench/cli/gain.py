@@ -29,7 +29,7 @@ EXAMPLES = options.examples(
 @click.option("--from", "source", type=click.Path(path_type=Path), help="Stored trials: the kernel and span levels.")
 @click.option("--feature", default="vd", show_default=True, help="The variant that has the feature.")
 @click.option("--without", default="vd_shuffle", show_default=True, help="The variant that lacks it.")
-@click.option("--noise", type=float, default=0.02, show_default=True, help="Relative noise floor.")
+@click.option("--noise", type=float, help="Relative noise floor (default: the store's A/A floor, else 0.02).")
 @options.output
 def command(
     instruction: float,
@@ -38,11 +38,12 @@ def command(
     source: Path | None,
     feature: str,
     without: str,
-    noise: float,
+    noise: float | None,
     output: Output,
 ) -> None:
     """Print G = S_level / S_instruction for each level: how much of a feature survives on the way up."""
     from ireebench.report.gain import gain, gain_table, read_speedups
+    from ireebench.report.ranking import DEFAULT_NOISE
 
     speedups = [_level(text) for text in levels]
     if file is not None:
@@ -50,13 +51,16 @@ def command(
             speedups += read_speedups(file.read_text(), str(file))
         except (OSError, UnicodeDecodeError) as e:
             raise BadFileError(f"cannot read {file}: {e}") from e
+    floor = DEFAULT_NOISE
     if source is not None:
-        speedups += _stored(source, feature, without)
+        found, floor = _stored(source, feature, without)
+        speedups += found
     if not speedups:
         raise UsageError("gain needs speedups: --level NAME=1.44, --csv FILE or --from DB")
-    gains = [gain(instruction, s, noise) for s in speedups]
-    document = {"instruction": instruction, "noise": noise, "gains": [asdict(g) for g in gains]}
-    output.emit(gain_table(instruction, gains, noise), document)
+    floor = floor if noise is None else noise
+    gains = [gain(instruction, s, floor) for s in speedups]
+    document = {"instruction": instruction, "noise": floor, "gains": [asdict(g) for g in gains]}
+    output.emit(gain_table(instruction, gains, floor), document)
 
 
 def _level(text: str) -> Speedup:
@@ -74,11 +78,14 @@ def _level(text: str) -> Speedup:
     return Speedup(name, sum(numbers) / len(numbers), low, high)
 
 
-def _stored(source: Path, feature: str, without: str) -> list[Speedup]:
-    """The kernel and span levels of stored trials: every problem's best with the feature against the best without."""
+def _stored(source: Path, feature: str, without: str) -> tuple[list[Speedup], float]:
+    """The kernel and span levels of stored trials, and their noise floor.
+
+    Each problem gives the ratio of its best without the feature to its best with it; each is tuned on its own.
+    """
     from ireebench.report.gain import pooled
     from ireebench.report.load import load_evidence
-    from ireebench.report.ranking import median_ns
+    from ireebench.report.ranking import DEFAULT_NOISE, median_ns
     from ireebench.store.database import Store
 
     with Store.open(source) as store:
@@ -96,4 +103,5 @@ def _stored(source: Path, feature: str, without: str) -> list[Speedup]:
             speedups.append(pooled(f"{by} ({len(ratios)} problems)", ratios))
     if not speedups:
         raise UsageError(f"{source}: no problem was timed with both {feature} and {without}")
-    return speedups
+    floors = [f for e in found for cache in e.caches if (f := e.typical_floor(cache)) is not None]
+    return speedups, max(floors, default=DEFAULT_NOISE)
