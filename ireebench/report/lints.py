@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from ireebench.compiler.cache import Cache
 from ireebench.isa.analysis import analyse_file
 from ireebench.isa.lints import lint_kernel
 from ireebench.isa.parse import parse_assembly
+from ireebench.problems.problem import Problem
 from ireebench.report.evidence import Evidence
 from ireebench.report.page.samples import shown_rows
 from ireebench.store.trial import Trial
@@ -17,11 +19,24 @@ from ireebench.store.trial import Trial
 Lints = dict[str, tuple[str, ...]]
 
 
+_UNTIMED = 3  # trials of a problem and variant whose assembly is read where nothing was timed
+
+
 def worth_reading(found: Sequence[Evidence]) -> tuple[Trial, ...]:
-    """The trials that a reader looks at: each problem's best of each variant and the best that ships."""
-    standings = (s for e in found for cache in e.caches for s in e.standings(cache))
-    rows = (r.trial for s in standings for r in shown_rows(s) if r.trial.variant and r.trial.kernels)
-    return tuple(dict.fromkeys(rows))
+    """The trials that a reader looks at: each problem's best of each variant and the best that ships.
+
+    Of an environment where nothing was timed: the first few of each problem and variant.
+    """
+    chosen: list[Trial] = []
+    for e in found:
+        standings = (s for cache in e.caches for s in e.standings(cache))
+        chosen += [r.trial for s in standings for r in shown_rows(s)]
+        if not e.caches:
+            seen: Counter[tuple[Problem, str | None]] = Counter()
+            for t in e.trials:
+                seen[t.problem, t.variant] += bool(t.kernels)
+                chosen += [t] if seen[t.problem, t.variant] <= _UNTIMED else []
+    return tuple(dict.fromkeys(t for t in chosen if t.variant and t.kernels))
 
 
 def read_lints(trials: Iterable[Trial], root: Path) -> Lints:

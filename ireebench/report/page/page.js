@@ -259,8 +259,8 @@
   };
   const facts = (pairs) => el("dl", { class: "facts" }, ...pairs.filter(([, v]) => v !== null && v !== undefined && v !== "").map(([k, v]) => el("div", {}, el("dt", { text: k }), el("dd", { text: String(v) }))));
   const grid = (title, heads, rows) => el("div", { class: "scroll" }, el("table", { class: "plain" }, el("caption", { text: title }),
-    el("thead", {}, el("tr", {}, ...heads.map((h) => el("th", { scope: "col", text: h })))),
-    el("tbody", {}, ...rows.map((r) => el("tr", {}, ...r.map((v) => el("td", { class: typeof v === "number" ? "n" : null, text: v === null || v === undefined ? "-" : Array.isArray(v) ? v.join("x") : String(v) })))))));
+    el("thead", {}, el("tr", {}, ...heads.map((h, n) => el("th", { scope: "col", text: h, class: rows.length && rows.every((r) => typeof r[n] === "number") ? "n" : null })))),
+    el("tbody", {}, ...rows.map((r) => el("tr", {}, ...r.map((v) => el("td", { class: typeof v === "number" ? "n" : null, text: v === null || v === undefined ? "-" : Array.isArray(v) ? v.join(typeof v[0] === "number" ? "x" : ", ") : String(v) })))))));
   const code = (title, content, wrap) => {
     const copy = el("button", { type: "button", text: "Copy", "aria-label": `Copy ${title}`, onclick: async () => {
       try { await navigator.clipboard.writeText(content); copy.textContent = "Copied"; } catch { getSelection().selectAllChildren(block); copy.textContent = "Selected"; }
@@ -290,6 +290,7 @@
       parts.push(grid("Evidence: what the compiler's dumps say of each dispatch", ["", ...d.kernels.map((k, n) => `dispatch ${n}`)], keys.map((k) => [k.replaceAll("_", " "), ...d.kernels.map((e) => e[k])])));
     }
     if (d.lints) parts.push(el("section", {}, el("h3", { text: "Lints of the assembly" }), d.lints.length ? el("ul", {}, ...d.lints.map((l) => el("li", { text: l }))) : el("p", { text: "None." })));
+    else if (d.kernels.length && d.target.startsWith("gfx")) parts.push(el("section", {}, el("h3", { text: "Lints of the assembly" }), el("p", { text: "Not read for this page, or no longer in the compile cache: ireebench isa reads the assembly." })));
     const command = text(d.command), spec = text(d.spec), mlir = text(d.mlir);
     if (command) parts.push(code("Command line", command, true));
     if (spec) parts.push(code("Tuning spec", spec));
