@@ -165,8 +165,7 @@ def _narrowing(shape: tuple[int, ...], out: str) -> dict[str, object]:
     """The lines that end a function: the f32 sums as they are, or rounded once to a narrower type."""
     sums, result = tensor_type(shape, "f32"), tensor_type(shape, out)
     if out == "f32":
-        inside = f"    %narrow = tensor.cast %sums : {sums} to {sums}\n"
-        return {"narrow": f"  return %sums : {sums}\n", "narrow_inside": inside}
+        return {"narrow": f"  return %sums : {sums}\n", "narrow_inside": "", "returned": "%sums"}
     names = ["n"] if len(shape) == 1 else ["m", "n"]
     same = f"affine_map<({', '.join(names)}) -> ({', '.join(names)})>"
     kinds = ", ".join(['"parallel"'] * len(names))
@@ -182,6 +181,7 @@ def _narrowing(shape: tuple[int, ...], out: str) -> dict[str, object]:
     return {
         "narrow": "".join(f"  {line}\n" for line in [*lines, f"return %narrow : {result}"]),
         "narrow_inside": "".join(f"    {line}\n" for line in lines),
+        "returned": "%narrow",
     }
 
 

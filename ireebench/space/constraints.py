@@ -178,6 +178,12 @@ _GRID = Constraint(
 )
 
 
+def _stages_told_apart(c: Candidate) -> bool:
+    """Whether a spec, which matches by the operand's type, can give the two stages of a split what each is to have."""
+    first, second = stage_shapes(c)
+    return first.length != second.length or first == second
+
+
 def _some_tile_divides(c: Candidate) -> bool:
     """Whether the form that pads would pad at all."""
     if not c.variant.split:
@@ -211,6 +217,11 @@ GPU_FORMS: dict[str, tuple[Constraint, ...]] = {
         _ROWS_FOR_SUBGROUPS,
         _SPLIT_DIVIDES,
         _SECOND_DIVIDES,
+        Constraint(
+            "stages_told_apart",
+            "ST {k.st} makes both stages read {k.st} elements, and a spec gives ops of one type one configuration",
+            _stages_told_apart,
+        ),
     ),
     "two_stage": (_ONE_ROW_A_WORKGROUP, _SPLIT_DIVIDES, _SECOND_DIVIDES, _GRID),
     "inner_pad": (_ONE_ROW_A_WORKGROUP, _NEEDS_PADDING, _GRID),
