@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ireebench.candidate import Candidate
+from ireebench.compiler.artifact import Artifact
 from ireebench.compiler.driver import Compiler
 from ireebench.compiler.emulated import emulate_artifact
 from ireebench.ir.build import build_program
@@ -17,6 +17,7 @@ from ireebench.problems.check import CheckResult
 from ireebench.problems.ops.base import Array
 from ireebench.problems.ops.table import op_of
 from ireebench.problems.problem import Problem
+from ireebench.store.trial import Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,38 +34,45 @@ class Emulated:
         """Whether the result is right and nothing was reported."""
         return self.check is not None and self.check.ok
 
-    @property
-    def failure(self) -> Failure | None:
-        """How a trial of this candidate ends where it is not good: the check's reason, or what kept it from running."""
-        if isinstance(self.outcome, Failure):
-            return self.outcome
-        if self.good or self.check is None:
-            return None
-        return Failure(Status.WRONG_RESULT, f"emulated: {self.check.reason}", Stage.COMPILED)
-
 
 def emulate_candidate(
     compiler: Compiler, candidate: Candidate, rows: int, seed: int = 0, options: Options | None = None
 ) -> Emulated:
     """Compiles a candidate and executes up to `rows` of its rows on seeded inputs."""
-    problem = candidate.problem
-    kept = min(rows, problem.rows)
-    part = with_rows(problem, kept) if kept < problem.rows else problem
-    inputs = op_of(part).make_inputs(part, seed)
-    outcome = _run(compiler, candidate, inputs, kept, options)
-    if isinstance(outcome, Failure):
-        return Emulated(candidate, kept, outcome, None)
-    return Emulated(candidate, kept, outcome, check_emulated(problem, inputs, outcome))
-
-
-def _run(
-    compiler: Compiler, candidate: Candidate, inputs: Sequence[Array], rows: int, options: Options | None
-) -> EmulationResult | Failure:
+    kept = min(rows, candidate.problem.rows)
     artifact = compiler.compile(build_program(candidate))
     if isinstance(artifact, Failure):
-        return artifact
-    some = rows if rows < candidate.problem.rows else None
-    return emulate_artifact(compiler, artifact, candidate.problem, inputs, rows=some, options=options)
+        return Emulated(candidate, kept, artifact, None)
+    outcome, check = _judge(compiler, artifact, candidate.problem, (kept, seed), options)
+    return Emulated(candidate, kept, outcome, check)
+
+
+def _judge(
+    compiler: Compiler, artifact: Artifact, problem: Problem, how: tuple[int, int], options: Options | None
+) -> tuple[EmulationResult | Failure, CheckResult | None]:
+    """Runs and checks `how` = (rows, seed) of a problem."""
+    rows, seed = how
+    part = with_rows(problem, rows) if rows < problem.rows else problem
+    inputs = op_of(part).make_inputs(part, seed)
+    some = rows if rows < problem.rows else None
+    outcome = emulate_artifact(compiler, artifact, problem, inputs, rows=some, options=options)
+    if isinstance(outcome, Failure):
+        return outcome, None
+    return outcome, check_emulated(problem, inputs, outcome)
+
+
+def checked_trial(compiler: Compiler, trial: Trial, artifact: Artifact, rows: int = 1, seed: int = 0) -> Trial:
+    """A compiled trial with the emulator's verdict: `check.by` is "emulator", a wrong result or a fault fails it.
+
+    What the emulator lacks leaves the status alone: the trial is as good as one that was only compiled, and says why.
+    """
+    kept = min(rows, trial.problem.rows)
+    outcome, check = _judge(compiler, artifact, trial.problem, (kept, seed), None)
+    if isinstance(outcome, Failure) or check is None:
+        return replace(trial, reason=f"not emulated: {outcome.reason}" if isinstance(outcome, Failure) else None)
+    if check.ok:
+        return replace(trial, stage=Stage.CHECKED, check=check)
+    return replace(trial, status=Status.WRONG_RESULT, check=check, reason=f"emulated: {check.reason}")
 
 
 def conformance_emulated(
@@ -80,7 +88,11 @@ def conformance_emulated(
     def run(case: Problem, inputs: tuple[Array, ...]) -> Outputs | Failure:
         same = case.reduction == problem.reduction and case.rows <= problem.rows
         chosen = candidate if same else replace(candidate, problem=case)
-        outcome = _run(compiler, chosen, inputs, case.rows, options)
+        artifact = compiler.compile(build_program(chosen))
+        if isinstance(artifact, Failure):
+            return artifact
+        some = case.rows if case.rows < chosen.problem.rows else None
+        outcome = emulate_artifact(compiler, artifact, chosen.problem, inputs, rows=some, options=options)
         if isinstance(outcome, Failure):
             return outcome
         if outcome.reports:

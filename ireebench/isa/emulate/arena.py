@@ -111,6 +111,18 @@ class Arena:
             if b.writer is not None and b.written is not None and b.written.any():
                 b.writer[:] = 0
 
+    def forget_stores(self, workgroups: npt.NDArray[np.int64]) -> None:
+        """What some workgroups stored in this dispatch counts as never written: they were given up half-way."""
+        if not workgroups.size:
+            return
+        for b in self.buffers:
+            if b.written is None or b.writer is None:
+                continue
+            places = np.nonzero(b.writer)[0]
+            theirs = places[np.isin(b.writer[places], workgroups + 1)]
+            b.written[theirs] = False
+            b.writer[theirs] = 0
+
     def mark_written(self, buffer: Buffer, offset: int, size: int) -> None:
         """Records a fill or copy by the host."""
         if buffer.written is not None:

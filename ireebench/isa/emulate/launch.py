@@ -148,6 +148,8 @@ def run_dispatch(
             waves, live = start.waves(batch)
             scheduler = Scheduler(blocks, machine, options.limit - executed)
             scheduler.run(waves, live)
+            if machine.dropped is not None:
+                arena.forget_stores(start.linear(batch)[machine.dropped])
             executed += scheduler.executed
             groups += len(batch) - (int(np.count_nonzero(machine.dropped)) if machine.dropped is not None else 0)
     return DispatchResult(machine.reports.collected(), _counts(blocks, machine, groups, groups * waves_each))
@@ -291,6 +293,11 @@ class _Start:
     arguments: bytes
     threads: tuple[int, int, int]
     registers: int
+
+    def linear(self, batch: Sequence[tuple[int, int, int]]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """The numbers of some workgroups in the grid, x fastest."""
+        x, y, _ = self.machine.grid
+        return np.array([i + x * (j + y * k) for i, j, k in batch], np.int64)
 
     def waves(self, batch: Sequence[tuple[int, int, int]]) -> tuple[Waves, np.ndarray[tuple[int], np.dtype[np.int64]]]:
         """All waves of some workgroups, and the number of waves of each workgroup."""

@@ -142,3 +142,33 @@ def test_assembly_that_lacks_a_kernel_ends_as_unavailable(build: Callable[..., A
     assert isinstance(result, Failure)
     assert result.status is Status.UNAVAILABLE
     assert "two_dispatch_0" in result.reason
+
+
+ONE_WORKGROUP = """
+func.func @sums(%a: tensor<32x64xf32>) -> tensor<32xf32> {
+  %c0 = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<32xf32>
+  %z = linalg.fill ins(%c0 : f32) outs(%e : tensor<32xf32>) -> tensor<32xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+      iterator_types = ["parallel", "reduction"],
+      compilation_info = #iree_codegen.compilation_info<
+        lowering_config = #iree_gpu.lowering_config<{workgroup = [32, 0], thread = [1, 0], reduction = [0, 4]}>,
+        translation_info = #iree_codegen.translation_info<pipeline = #iree_gpu.pipeline<TileAndFuse>
+          workgroup_size = [32, 1, 1] subgroup_size = 64>>}
+      ins(%a : tensor<32x64xf32>) outs(%z : tensor<32xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %t = arith.addf %x, %o : f32
+    linalg.yield %t : f32
+  } -> tensor<32xf32>
+  return %s : tensor<32xf32>
+}
+"""
+
+
+def test_rows_are_right_where_one_workgroup_has_more_of_them_than_were_asked_for(build: Callable[..., Any]) -> None:
+    built = build(ONE_WORKGROUP)
+    a = np.random.default_rng(6).integers(-9, 10, (2, 64)).astype(np.float32)
+    schedule = read_schedule(built.hal, "sums")
+    result = emulate_program(schedule, built.files, Problem("p", "argmax", (32, 64), "f32"), [a], rows=2)
+    assert isinstance(result, EmulationResult)
+    assert np.array_equal(result.outputs[0], a.sum(axis=1))
