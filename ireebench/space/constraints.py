@@ -248,6 +248,11 @@ CPU_FORMS: dict[str, tuple[Constraint, ...]] = {
     "split_attr": (_SPLIT_DIVIDES,),
     "two_stage": (_SPLIT_DIVIDES, _GRID),
     "inner_pad": (
+        Constraint(
+            "chunk_on_stack",
+            "a padded chunk of ST={k.st} {p.dtype} is more than the 32 KiB of stack that IREE allows",
+            lambda c: (c.config.st or 0) * find_float(c.problem.dtype).bytes <= 32_768,
+        ),
         Constraint("splits", "without a split there is nothing to pad on a CPU", lambda c: c.variant.split),
         Constraint(
             "needs_padding",
