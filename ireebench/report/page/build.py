@@ -23,7 +23,7 @@ from ireebench.report.compare_tables import (
 )
 from ireebench.report.evidence import Evidence
 from ireebench.report.page.charts import bandwidth_chart, shuffle_chart, speedup_chart
-from ireebench.report.page.payload import Lints, Place, make_payload
+from ireebench.report.page.payload import Lints, Place, make_payload, places_of
 from ireebench.report.ranking import Standing, speedup
 from ireebench.report.sweep_tables import coverage_table, failure_table
 from ireebench.report.table import Table, cell_text, is_number
@@ -190,7 +190,7 @@ def _place_view(place: Place, number: int) -> PlaceView:
     if not evidence.caches:
         more.append(lowering_table(evidence, None))
     return PlaceView(
-        name=evidence.environment.device if evidence.environment else "unknown device",
+        name=place.name,
         tiles=tuple(tiles),
         facts=facts_of(evidence.environment),
         caches=tuple(views),
@@ -212,7 +212,7 @@ def build_page(evidence: Sequence[Evidence], lints: Lints, *, published: bool = 
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    places = [Place.of(e) for e in evidence]
+    places = places_of(evidence)
     payload = make_payload(places, lints)
     ops = sorted({p.op for e in evidence for p in e.problems})
     views = [_place_view(p, i) for i, p in enumerate(places)]

@@ -185,7 +185,10 @@
   };
   const heatCell = (rows, { low, high }) => {
     const timed = rows.filter((i) => columns.us[i] !== null && columns.status[i] === "ok").sort((a, b) => columns.us[a] - columns.us[b]);
-    if (!timed.length) return el("td", { class: "none", text: rows.length ? "failed" : "", title: rows.length ? columns.reason[rows[0]] : null });
+    if (!timed.length) {
+      const ok = rows.some((i) => columns.status[i] === "ok");
+      return el("td", { class: "none", text: ok ? "compiled" : rows.length ? "failed" : "", title: rows.length && !ok ? columns.reason[rows[0]] : null });
+    }
     const best = timed[0], us = columns.us[best];
     const share = high > low ? Math.min(1, Math.log(us / low) / Math.log(high / low)) : 0;
     const fast = Math.round(100 * (1 - share));

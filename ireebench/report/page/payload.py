@@ -12,6 +12,7 @@ from typing import Any
 from ireebench.measure.job import CachePolicy
 from ireebench.outcome import Status
 from ireebench.problems.problem import Problem
+from ireebench.report.best import device_of
 from ireebench.report.evidence import Evidence
 from ireebench.report.page.samples import Distribution, distribution
 from ireebench.report.ranking import Standing, speedup
@@ -31,16 +32,27 @@ def pack(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One environment's evidence with its standings, so that they are ranked once."""
+    """One environment's evidence with its standings, so that they are ranked once. `name` is unique in the page."""
 
+    name: str
     evidence: Evidence
-    rows: tuple[Row, ...]
     standings: Mapping[CachePolicy, tuple[Standing, ...]]
 
-    @classmethod
-    def of(cls, evidence: Evidence) -> Place:
-        """Ranks every problem under every cache policy."""
-        return cls(evidence, evidence.rows, {c: evidence.standings(c) for c in evidence.caches})
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The rows of the evidence."""
+        return self.evidence.rows
+
+
+def places_of(found: Sequence[Evidence]) -> list[Place]:
+    """Ranks every problem under every cache policy; environments of one device get numbers."""
+    devices = [device_of(e) for e in found]
+    places = []
+    for i, e in enumerate(found):
+        again = devices[:i].count(devices[i]) + 1
+        name = devices[i] if devices.count(devices[i]) == 1 else f"{devices[i]}, environment {again}"
+        places.append(Place(name, e, {c: e.standings(c) for c in e.caches}))
+    return places
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +75,7 @@ def make_payload(places: Sequence[Place], lints: Lints) -> Payload:
         "problems": [title_of(p) for p in problems],
         "columns": columns,
         "spreads": spreads,
-        "devices": [p.evidence.environment.device if p.evidence.environment else "unknown" for p in places],
+        "devices": [p.name for p in places],
         "chunk": CHUNK,
     }
     chunks = [trials[i : i + CHUNK] for i in range(0, len(trials), CHUNK)]

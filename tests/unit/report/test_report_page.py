@@ -146,6 +146,11 @@ def test_two_devices_are_two_summaries_and_never_joined(evidence: Evidence) -> N
     assert "<h3>another device</h3>" in shown
 
 
+def test_two_environments_of_one_device_are_told_apart(evidence: Evidence) -> None:
+    shown = build_page([evidence, evidence], {})
+    assert packed(shown, "rows")["devices"] == ["synthetic device, environment 1", "synthetic device, environment 2"]
+
+
 def test_compare_writes_the_page_too(store: Path, tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     result = CliRunner().invoke(cli, ["compare", "argmax", "--from", str(store), "-o", str(path)])
