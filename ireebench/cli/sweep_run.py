@@ -42,9 +42,11 @@ def count(request: Request, output: Output) -> None:
 
 def sweep(request: Request, place: Place) -> Outcome:
     """Runs the sweep into its store. Ctrl-C keeps what is done and says how to go on."""
+    by_call = request.measuring is not None and request.measuring.timer == "host"
+    limits, jobs = Limits(time_s=place.compile_s), place.jobs or default_jobs()
     with (
         Store.open(place.db, create=True) as store,
-        Compiler(default_cache(), Limits(time_s=place.compile_s), place.jobs or default_jobs()) as compiler,
+        Compiler(default_cache(), limits, jobs, by_call=by_call) as compiler,
         SweepProgress(quiet=place.quiet) as progress,
     ):
         try:

@@ -63,13 +63,22 @@ def source_of(program: Program) -> Source:
     return Source(program.mlir, program.spec, compiler_flags(program.candidate.target, program.flags, spec))
 
 
-def may_share(program: Program) -> bool:
+def may_share(program: Program, by_call: bool = False) -> bool:
     """Whether a program may be compiled as one function of a larger module.
 
     A tuning spec speaks to every op of its type in the module, so two specs can't share one; a program that asks for
     nothing leaves the choice to the compiler, which may take for ever: it must not take others with it.
+
+    On CPUs nothing says how many dispatches a function has, so that one that it shares with another function may go
+    unnoticed. That is harmless to a timer that times whole calls (`by_call`), and to no other.
     """
-    return program.spec is None and bool(program.asked)
+    if program.spec is not None:
+        return False
+    return bool(program.asked) or (by_call and program.candidate.target.backend == "cpu" and _is_tuned(program))
+
+
+def _is_tuned(program: Program) -> bool:
+    return program.candidate.variant.name != "default"
 
 
 def _invalid(program: Program) -> Failure | None:
@@ -81,8 +90,9 @@ def _invalid(program: Program) -> Failure | None:
 def _is_whole(artifact: Artifact, program: Program) -> bool:
     """Whether every dispatch of a batch's member is there under its own name, in the dumps and in the code."""
     kernels = artifact.kernels
-    in_code = all(k.assembly for k in kernels) or program.candidate.target.backend == "cpu"
-    return len(kernels) >= len(program.asked) and in_code
+    if program.candidate.target.backend == "cpu":  # timed by whole calls, see `may_share`
+        return True
+    return len(kernels) >= len(program.asked) and all(k.assembly for k in kernels)
 
 
 def default_jobs() -> int:
@@ -107,14 +117,17 @@ def _host() -> str:
 class Compiler:
     """The real `iree-compile` under limits, with a cache. Use as a context manager, or call `close`.
 
-    `jobs` processes run at once, each on up to `batch` programs (1: each alone). Raises MissingToolError when there
-    is no compiler, OutputError for a bad cache folder.
+    `jobs` processes run at once, each on up to `batch` programs (1: each alone). `by_call`: what comes out is timed by
+    whole calls, see `may_share`. Raises MissingToolError when there is no compiler, OutputError for a bad cache folder.
     """
 
-    def __init__(self, cache: Path, limits: Limits | None = None, jobs: int = 1, batch: int = BATCH) -> None:
+    def __init__(
+        self, cache: Path, limits: Limits | None = None, jobs: int = 1, batch: int = BATCH, *, by_call: bool = False
+    ) -> None:
         self.limits = limits or Limits()
         self.jobs = jobs
         self.batch = batch
+        self.by_call = by_call
         self._binary = find_compiler()
         self.version = self._ask_version()
         self._cache = Cache(cache)
@@ -170,7 +183,7 @@ class Compiler:
         """What is compiled by one process: programs that may share a module, up to `batch` of them."""
         waiting: dict[tuple[str, tuple[str, ...]], list[Program]] = {}
         for program in programs:
-            if self.batch == 1 or not may_share(program):
+            if self.batch == 1 or not may_share(program, self.by_call):
                 yield (program,)
                 continue
             bucket = (program.candidate.target.name, program.flags)
@@ -223,7 +236,7 @@ class Compiler:
         alone = self._load(key, source_of(program))
         if alone is not None:
             return self._artifact(program, alone)
-        member = self._cache.member(key)
+        member = self._cache.member(key) if may_share(program, self.by_call) else None
         entry = self._cache.load(member.entry) if member else None
         if member is None or entry is None or self._ending(entry.folder, entry.exit, entry.limits) is not Ending.OK:
             return None
