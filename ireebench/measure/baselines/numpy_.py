@@ -7,6 +7,7 @@ outside the time, as a NumPy user would keep them, so twice the bytes of f16 wei
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,7 +20,7 @@ from ireebench.problems.ops.table import op_of
 from ireebench.problems.problem import Problem
 
 
-class _HostRunnable:
+class _HostRunnable(ABC):
     """Outputs in arrays of its own, written by `launch`."""
 
     def __init__(self, problem: Problem, copies: Sequence[tuple[Array, ...]]) -> None:
@@ -36,9 +37,9 @@ class _HostRunnable:
         for output in self._outputs:
             output.reshape(-1).view(np.uint8).fill(POISON_BYTE)
 
+    @abstractmethod
     def launch(self, copy: int) -> None:
         """Computes: done when it returns."""
-        raise NotImplementedError
 
     def sync(self) -> None:
         """Nothing to wait for."""
