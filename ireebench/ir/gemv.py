@@ -57,13 +57,11 @@ def gemv_layouts(candidate: Candidate) -> tuple[Layout, ...]:
     }[candidate.form.name](candidate)
 
 
-def _layout(
-    candidate: Candidate, op: str, shape: tuple[int, ...], element: str, dims: Sequence[tuple[int, ...]]
-) -> Layout:
+def _layout(candidate: Candidate, shape: tuple[int, ...], element: str, dims: Sequence[tuple[int, ...]]) -> Layout:
     """A layout from one tuple a loop: workgroup, partial reduction, thread, subgroups, lanes."""
     workgroup, partial, thread, subgroups, lanes = (tuple(d[i] for d in dims) for i in range(5))
     return Layout(
-        op=op,
+        op="linalg.generic",  # IREE has made one of every named op by the time it reads tuning specs
         operand=tensor_type(shape, element),
         input_shape=shape,
         workgroup=workgroup,
@@ -101,11 +99,9 @@ def _matvec_layouts(candidate: Candidate) -> tuple[Layout, ...]:
         columns: tuple[int, ...] = (rw, 0, th, sr, over)
         rows: tuple[int, ...] = (0, pr, min(pr * over // size, 4), sg, size // over)
         shape = (k,) if m == 1 else (k, n)
-        op = "linalg.vecmat" if m == 1 else "linalg.generic"
-        return (_layout(candidate, op, shape, element, [columns, *_batch(candidate), rows]),)
-    op = "linalg.matvec" if m == 1 else "linalg.generic"
+        return (_layout(candidate, shape, element, [columns, *_batch(candidate), rows]),)
     dims = [(rw, 0, 0, sr, size // lanes), *_batch(candidate), (0, pr, th, sg, lanes)]
-    return (_layout(candidate, op, (n, k), element, dims),)
+    return (_layout(candidate, (n, k), element, dims),)
 
 
 def _split_layouts(candidate: Candidate) -> tuple[Layout, ...]:
@@ -115,7 +111,7 @@ def _split_layouts(candidate: Candidate) -> tuple[Layout, ...]:
     size = candidate.target.subgroup_size
     parts = k // st
     first = [(rw, 0, 0, sr, size // lanes), (1, 0, 0, 1, 1), (0, pr, th, sg, lanes)]
-    return (_layout(candidate, "linalg.generic", (n, parts, st), candidate.problem.dtype, first),)
+    return (_layout(candidate, (n, parts, st), candidate.problem.dtype, first),)
 
 
 def _dequant_layouts(candidate: Candidate) -> tuple[Layout, ...]:
@@ -129,11 +125,11 @@ def _dequant_layouts(candidate: Candidate) -> tuple[Layout, ...]:
     head = [rows, *_batch(candidate), blocks]
     if candidate.form.name == "dequant":
         codes = (0, block, th, 1, in_block)
-        return (_layout(candidate, "linalg.generic", (n, k // block, block), "f32", [*head, codes]),)
+        return (_layout(candidate, (n, k // block, block), "f32", [*head, codes]),)
     words = (0, block // CODES_A_WORD, th // CODES_A_WORD, 1, in_block)
     codes = (0, CODES_A_WORD, CODES_A_WORD, 1, 1)
     shape = (n, k // block, block // CODES_A_WORD, CODES_A_WORD)
-    return (_layout(candidate, "linalg.generic", shape, "f32", [*head, words, codes]),)
+    return (_layout(candidate, shape, "f32", [*head, words, codes]),)
 
 
 def template_values(candidate: Candidate, function: str, layouts: tuple[Layout, ...]) -> dict[str, object]:

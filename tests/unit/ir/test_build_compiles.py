@@ -96,6 +96,17 @@ def test_a_plain_op_with_the_spec_is_the_same_kernel(compiler: Compiler, variant
     assert kernels_code(compiled(compiler, shipped)) == kernels_code(compiled(compiler, ours))
 
 
+@pytest.mark.parametrize(
+    ("dtype", "config"), [("f16", "SG=4,PR=2048,TH=8,RW=2,SR=1"), ("q4_0", "SG=2,PR=4096,TH=32,RW=2,SR=1")]
+)
+def test_a_plain_gemv_with_the_spec_is_the_same_kernel(compiler: Compiler, dtype: str, config: str) -> None:
+    case = candidate("vd", (1, 1024, 4096), config, op="gemv", dtype=dtype)
+    ours = build_program(case)
+    plain = build_program(enumerate_space(case.problem, find_variant("default"), case.target).accepted[0])
+    shipped = replace(plain, spec=emit_spec([ours]), asked=ours.asked)
+    assert kernels_code(compiled(compiler, shipped)) == kernels_code(compiled(compiler, ours))
+
+
 @pytest.mark.parametrize("op", ["argmax", "argmin"])
 def test_the_shuffle_comparator_uses_no_dpp_and_the_ballot_one_does(compiler: Compiler, op: Op) -> None:
     def dpp(variant: str) -> int:
