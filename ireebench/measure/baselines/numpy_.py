@@ -42,7 +42,8 @@ class _HostRunnable(ABC):
         """Computes: done when it returns."""
 
     def sync(self) -> None:
-        """Nothing to wait for."""
+        """Nothing to wait for: a launch returns when it is done."""
+        return
 
     def outputs(self) -> tuple[Array, ...]:
         """Copies of the last outputs."""
