@@ -18,15 +18,12 @@ from ireebench.measure.runnable import Array, Runnable
 from ireebench.measure.sampling import collect
 from ireebench.measure.timers import table as timers
 from ireebench.measure.timers.base import Invocation
+from ireebench.measure.workplace import RUN_ERRORS, Worker
 from ireebench.outcome import Failure, Stage, Status
 from ireebench.problems.ops.table import op_of
 
 if TYPE_CHECKING:
     from ireebench.measure.artifact_runner import DeviceInputs
-    from ireebench.measure.worker import Worker
-
-# What the runtime, a library or the operating system raise when a launch, a load or an allocation fails.
-RUN_ERRORS = (RuntimeError, ValueError, OSError, MemoryError, LookupError, TypeError, ImportError)
 
 
 class GroupRun:
