@@ -46,6 +46,7 @@ def _cost(candidate: Candidate) -> tuple[float, ...]:
         float(c.wpe is not None),
         (c.sg2 or 1) + (c.th2 or 1) - 2.0,
         -float(c.pr2 or 0),
+        float(c.rw is not None),
         # Four iterations have enough loads in flight and little to combine; a split wants some hundred groups.
         abs(math.log2(length / c.pr / 4)) + (abs(math.log2(groups / _BUSY_WORKGROUPS)) if c.st else 0.0),
         float(c.rw or 0),
