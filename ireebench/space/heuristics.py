@@ -20,10 +20,10 @@ def preferred(candidates: list[Candidate]) -> list[Candidate]:
     stage, no hint; a split whose first stage has some hundred workgroups.
     """
     ranked = sorted(candidates, key=_cost)
-    seen: dict[tuple[int | None, int | None, int | None], int] = {}
+    seen: dict[tuple[int | None, int | None], int] = {}
     turns = []
     for order, candidate in enumerate(ranked):
-        group = (candidate.config.sg, candidate.config.st, candidate.config.rw)
+        group = (candidate.config.sg, candidate.config.st)
         seen[group] = seen.get(group, -1) + 1
         turns.append((seen[group], order, candidate))
     return [candidate for _, _, candidate in sorted(turns, key=lambda t: t[:2])]
@@ -45,7 +45,7 @@ def _cost(candidate: Candidate) -> tuple[float, ...]:
         loads if loads >= 0 else 10 - loads,
         float(c.wpe is not None),
         (c.sg2 or 1) + (c.th2 or 1) - 2.0,
-        -float(c.pr2 or 0),
+        partials(candidate) / (c.pr2 or partials(candidate)),
         float(c.rw is not None),
         # Four iterations have enough loads in flight and little to combine; a split wants some hundred groups.
         abs(math.log2(length / c.pr / 4)) + (abs(math.log2(groups / _BUSY_WORKGROUPS)) if c.st else 0.0),
