@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ireebench.errors import BadFileError, UsageError
 from ireebench.problems.catalogue import catalogue
 from ireebench.problems.problem import Problem
-from ireebench.problems.select import ELEMENT_TYPES, INDEX_LIMITS, OUT_TYPES, own_problem
+from ireebench.problems.validate import ELEMENT_TYPES, INDEX_LIMITS, OUT_TYPES, own_problem
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

@@ -15,7 +15,7 @@ from ireebench.problems.ops import gemv
 from ireebench.problems.ops.quantise import dequantise
 from ireebench.problems.ops.ulp import ulp_distance
 from ireebench.problems.problem import Problem
-from ireebench.problems.select import input_bytes
+from ireebench.problems.validate import input_bytes
 
 Array = npt.NDArray[Any]
 FORMATS = ("f16", "bf16", "q4_0", "nf4")
