@@ -11,7 +11,7 @@ import click
 from ireebench.cli import options
 from ireebench.cli.compiling import Setting, read_text
 from ireebench.cli.output import Output
-from ireebench.errors import UsageError
+from ireebench.errors import UsageError, UserError
 
 if TYPE_CHECKING:
     from ireebench.candidate import Candidate
@@ -80,6 +80,8 @@ def command(
         if bindings or constants or kernel_name:
             raise UsageError("--binding, --constant and --kernel are for a FILE; a problem brings its own")
         candidates = _candidates(inputs, (op, variants, config_text, padded), target or "gfx942", limit)
+        if conformance and (len(candidates) > 1 or op == "gemv"):
+            raise UsageError("--conformance takes one candidate of argmax or argmin; give one problem and one variant")
         with Setting(target or "gfx942", (), 60.0, 12.0, None).compiler() as compiler:
             run = _conformance if conformance else _problems
             good = run(compiler, candidates, (rows, seed), how, output)
@@ -120,7 +122,7 @@ def _file(
     try:
         done = run_kernel(code, specs, grid, constants, how)
     except (Unsupported, ExecutionLimit) as e:
-        raise UsageError(f"{path}: unavailable, the emulator has no {e}") from e
+        raise UserError(f"{path}: unavailable, the emulator has no {e}") from e
     heads = [" ".join(str(v) for v in b.reshape(-1)[:8]) + (" ..." if b.size > 8 else "") for b in done.bindings]
     table = Table.of(
         ("binding", "spec", "contents afterwards"),

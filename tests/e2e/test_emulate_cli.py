@@ -52,6 +52,7 @@ def test_a_fault_in_a_file_ends_with_3_and_says_where(ireebench: Run, tmp_path: 
         (("emulate", "llama3-8b", "--target", "sm_89"), "is no AMD target"),
         (("emulate", "llama3-8b", "--binding", "in:4xf32"), "--binding, --constant and --kernel are for a FILE"),
         (("emulate", str(FILE), "--binding", "4xf32"), "needs in, out or inout"),
+        (("emulate", "llama3-8b", "--conformance", "--limit", "2"), "--conformance takes one candidate"),
         (("emulate", str(FILE), "--binding", "in:4xf32=what"), "is none of random, zeros, ones, iota"),
         (("emulate", str(FILE), "--binding", "in:4xf32"), "takes more than the 1 bindings"),
         (("emulate", str(FILE), "--grid", "0", *BINDINGS), "--grid '0'"),

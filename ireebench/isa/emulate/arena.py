@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,7 +47,6 @@ class Arena:
     capacity: int
     memory: Bytes = field(init=False)
     buffers: list[Buffer] = field(default_factory=list)
-    _starts: list[int] = field(default_factory=list)
     _next: int = GUARD_BYTES
     views: dict[int, npt.NDArray[Any]] = field(init=False)
     _constants: dict[bytes, Buffer] = field(default_factory=dict)
@@ -75,7 +73,6 @@ class Arena:
         writer = None if read_only else np.zeros(size, np.int32)
         buffer = Buffer(name, start, size, provided, read_only, written, writer)
         self.buffers.append(buffer)
-        self._starts.append(start)
         self._next = -(-(start + size) // _ALIGN) * _ALIGN + GUARD_BYTES
         if self._next > self.memory.size:
             raise ValueError(f"arena of {self.memory.size} bytes is too small for '{name}' ({size} bytes)")
@@ -91,19 +88,6 @@ class Arena:
     def address(self, buffer: Buffer, offset: int = 0) -> int:
         """The device address of a byte of a buffer."""
         return BASE_ADDRESS + buffer.start + offset
-
-    def holder(self, offset: int) -> Buffer | None:
-        """The buffer that starts at or before an offset and ends after it; None between buffers."""
-        i = bisect_right(self._starts, offset) - 1
-        if i >= 0 and offset < self.buffers[i].end:
-            return self.buffers[i]
-        return None
-
-    def nearest(self, offset: int) -> Buffer | None:
-        """The buffer nearest to an offset: what an access that left its buffer most likely meant."""
-        if not self.buffers:
-            return None
-        return min(self.buffers, key=lambda b: max(b.start - offset, offset - b.end + 1, 0))
 
     def new_dispatch(self) -> None:
         """Forgets which workgroup stored what: kernels of one invocation run one after the other."""

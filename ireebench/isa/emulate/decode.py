@@ -62,11 +62,6 @@ def canonical(mnemonic: str) -> str:
     return name
 
 
-def is_known(mnemonic: str) -> bool:
-    """Whether there is a rule for an instruction (control flow apart)."""
-    return canonical(mnemonic) in RULES
-
-
 def decode(instruction: Instruction, machine: Machine, index: int) -> Step:
     """The step of instruction number `index` of the kernel.
 

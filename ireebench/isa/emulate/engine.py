@@ -15,7 +15,7 @@ from ireebench.isa.assembly import Instruction, Kernel
 from ireebench.isa.emulate import lds
 from ireebench.isa.emulate.decode import decode
 from ireebench.isa.emulate.errors import ExecutionLimit, Unsupported
-from ireebench.isa.emulate.machine import LocalMemory, Machine
+from ireebench.isa.emulate.machine import Machine
 from ireebench.isa.emulate.operands import EXEC, SCC, SGPR_ID, VCC, parse_operand
 from ireebench.isa.emulate.sanitizer import branch_on, checked, unchecked
 from ireebench.isa.emulate.waves import Bools, Waves, join
@@ -253,8 +253,3 @@ class Scheduler:
                 self.ready.append(g.take(through))
                 still.append(g.take(~through))
         self.waiting = still
-
-
-def fresh_lds(size: int, workgroups: int) -> LocalMemory:
-    """The LDS of a batch."""
-    return LocalMemory(size, workgroups)

@@ -151,12 +151,6 @@ def bfloat16_bits(a: Array) -> Array:
     return np.where(np.isnan(a), quiet, rounded).astype(np.uint16)
 
 
-def flush(a: Array) -> Array:
-    """Denormals become zeros of their sign."""
-    tiny = np.abs(a) < np.finfo(a.dtype).smallest_normal
-    return np.where(tiny, np.copysign(a.dtype.type(0), a), a)
-
-
 def ldexp(a: Array, power: Array) -> Array:
     """a * 2**power with one rounding, in a's own type."""
     exponent = np.clip(power.astype(np.int32), -2000, 2000)

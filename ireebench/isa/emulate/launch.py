@@ -14,10 +14,10 @@ import numpy as np
 
 from ireebench.isa.assembly import Kernel
 from ireebench.isa.emulate.arena import Arena, Buffer
-from ireebench.isa.emulate.engine import Code, Scheduler, compile_kernel, fresh_lds
+from ireebench.isa.emulate.engine import Code, Scheduler, compile_kernel
 from ireebench.isa.emulate.errors import Unsupported
 from ireebench.isa.emulate.listing import Addresses, KernelCode, Listing
-from ireebench.isa.emulate.machine import Machine, Window
+from ireebench.isa.emulate.machine import LocalMemory, Machine, Window
 from ireebench.isa.emulate.operands import AGPR_BASE, EXEC, NULL, SCALAR_SLOTS, TTMP, VCC
 from ireebench.isa.emulate.report import Counts, Report
 from ireebench.isa.emulate.rules import Mode
@@ -125,7 +125,7 @@ def run_dispatch(
     arguments = _arguments(kernel, arena, dispatch)
     arena.memory[kernargs.start : kernargs.start + len(arguments)] = np.frombuffer(arguments, np.uint8)
     kernargs.provided = max(len(arguments), 1)
-    machine = Machine(mode, kernel.name, arena, options.sanitize, fresh_lds(lds_bytes(kernel), 1))
+    machine = Machine(mode, kernel.name, arena, options.sanitize, LocalMemory(lds_bytes(kernel), 1))
     machine.grid = dispatch.workgroups
     tables = {name: arena.constant(name, data) for name, data in code.constants.items()}
     machine.addresses = Addresses(kernel, {name: arena.address(b) for name, b in tables.items()})
@@ -144,7 +144,7 @@ def run_dispatch(
     with np.errstate(all="ignore"):
         for batch in _batches(dispatch.workgroups, together, options):
             machine.dropped = np.zeros(len(batch), np.bool_) if options.rows else None
-            machine.lds = fresh_lds(lds_bytes(kernel), len(batch))
+            machine.lds = LocalMemory(lds_bytes(kernel), len(batch))
             waves, live = start.waves(batch)
             scheduler = Scheduler(blocks, machine, options.limit - executed)
             scheduler.run(waves, live)

@@ -122,14 +122,13 @@ class Machine:
         times = int(np.count_nonzero(bad))
         self.reports.add(subject, Report(fault, self.kernel, line, lane, int(g.wave[wave]), where, message, times))
 
-    def drop(self, g: Waves, lacking: Bools) -> Bools:
+    def drop(self, g: Waves, lacking: Bools) -> None:
         """Gives up the workgroups of the lanes in `lacking`, where only part of the data was given.
 
-        `lacking` is [wave, lane]; the answer has the lanes of the workgroups that go on.
+        `lacking` is [wave, lane].
         """
         assert self.dropped is not None
         self.dropped[g.workgroup[lacking.any(axis=1)]] = True
-        return np.broadcast_to(~self.dropped[g.workgroup][:, None], lacking.shape)
 
     def linear(self, g: Waves) -> Ints:
         """The number of each wave's workgroup in the grid, x fastest."""

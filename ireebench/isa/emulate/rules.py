@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ireebench.isa.assembly import Instruction
 from ireebench.isa.emulate.errors import Unsupported
@@ -31,15 +30,13 @@ class Mode:
     """What the target and the kernel's descriptor say about arithmetic.
 
     `zeroes_high`: a 16-bit result zeroes the upper half of its register (gfx9); newer targets keep it. `ieee`: minimum
-    and maximum quieten signalling NaNs. `flush32`, `flush16`: denormals become zero (the descriptor's float mode).
+    and maximum quieten signalling NaNs. Rounding is to nearest even and denormals are kept: anything else is refused.
     """
 
     target: str
     lanes: int
     zeroes_high: bool
     ieee: bool = True
-    flush32: bool = False
-    flush16: bool = False
     temporary: int = 512  # index of the first of four vector registers of our own
 
     @property
@@ -47,11 +44,6 @@ class Mode:
         """9, 10, 11 or 12."""
         digits = self.target.removeprefix("gfx")
         return int(digits[:-2])
-
-    @property
-    def mask_slots(self) -> int:
-        """Scalar registers that hold a lane mask."""
-        return self.lanes // 32
 
 
 @dataclass(slots=True)
@@ -271,11 +263,6 @@ def result(d: Decode, operand: Operand, dtype: str, keep_high: bool = False) -> 
     return lambda g, value: g.put(i, value.view(np.uint16).astype(np.uint32))
 
 
-def keeps_high(d: Decode, operand: Operand, dtype: str) -> bool:
-    """Whether storing this result leaves half of the register as it was."""
-    return dtype in ("u16", "i16", "f16") and (operand.half or not d.mode.zeroes_high)
-
-
 # --- Rules of vector instructions that work lane by lane --------------------------------------------------------------
 
 Function = Callable[..., Any]
@@ -394,8 +381,3 @@ def _finish(d: Decode, dtype: str) -> Function | None:
         return scaled
 
     return finish
-
-
-def as_u32(value: npt.ArrayLike) -> Array:
-    """Any integer array as uint32, wrapping."""
-    return np.asarray(value).astype(np.uint32)

@@ -294,6 +294,16 @@ def _high(kind: type[np.generic]) -> Function:
     return fn
 
 
+def _shifted_add(n: int) -> Function:
+    """S_LSHLn_ADD_U32."""
+
+    def fn(a: Array, b: Array) -> tuple[Array, Array]:
+        total = (a.astype(np.uint64) << np.uint64(n)) + b
+        return total.astype(np.uint32), total > 0xFFFFFFFF
+
+    return fn
+
+
 def _two_halves(first: int, second: int) -> Function:
     """S_PACK: which half of each source goes to the lower and the upper half."""
     return lambda a, b: (
@@ -373,20 +383,12 @@ RULES: Mapping[str, Rule] = {
     "s_max_u32": _simple(_chosen(np.greater), "u32: u32 u32", "second"),
     "s_min_i32": _simple(_chosen(np.less), "i32: i32 i32", "second"),
     "s_max_i32": _simple(_chosen(np.greater), "i32: i32 i32", "second"),
-    "s_lshl1_add_u32": _simple(lambda a, b: _shifted_add(a, b, 1), "u32: u32 u32", "second"),
-    "s_lshl2_add_u32": _simple(lambda a, b: _shifted_add(a, b, 2), "u32: u32 u32", "second"),
-    "s_lshl3_add_u32": _simple(lambda a, b: _shifted_add(a, b, 3), "u32: u32 u32", "second"),
-    "s_lshl4_add_u32": _simple(lambda a, b: _shifted_add(a, b, 4), "u32: u32 u32", "second"),
+    **{f"s_lshl{n}_add_u32": _simple(_shifted_add(n), "u32: u32 u32", "second") for n in (1, 2, 3, 4)},
     "s_pack_ll_b32_b16": _simple(_two_halves(0, 0), "u32: u32 u32"),
     "s_pack_lh_b32_b16": _simple(_two_halves(0, 1), "u32: u32 u32"),
     "s_pack_hh_b32_b16": _simple(_two_halves(1, 1), "u32: u32 u32"),
     "s_pack_hl_b32_b16": _simple(_two_halves(1, 0), "u32: u32 u32", section="RDNA3 ISA, SOP2"),
 }
-
-
-def _shifted_add(a: Array, b: Array, n: int) -> tuple[Array, Array]:
-    total = (a.astype(np.uint64) << np.uint64(n)) + b
-    return total.astype(np.uint32), total > 0xFFFFFFFF
 
 
 ALIASES: Mapping[str, str] = {

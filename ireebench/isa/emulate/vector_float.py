@@ -62,16 +62,12 @@ def _clamped(outer: Fn3, inner: Fn3, types: str) -> Rule:
     return Rule(RDNA3, F, build)
 
 
-def _fma(section: str, kind: str, accumulate: bool = False, order: tuple[int, int, int] = (0, 1, 2)) -> Rule:
+def _fma(section: str, kind: str, accumulate: bool = False) -> Rule:
     fused = floats.fma32 if kind == "f32" else floats.fma16
-    i, j, k = order
-
-    def fn(*x: Array) -> Array:
-        return fused(x[i], x[j], x[k])
 
     # V_FMA_F16 came with gfx9 and keeps the upper half of its register (LLVM: zeroesHigh16BitsOfDest).
     return elementwise(
-        fn,
+        fused,
         f"{kind}: {kind} {kind} {kind}",
         section,
         F,
@@ -186,14 +182,6 @@ def _mix(kind: str) -> Callable[[Decode], Run]:
     return build
 
 
-def _fmaak(kind: str) -> Rule:
-    return _fma(VOP2, kind)
-
-
-def _fmamk(kind: str) -> Rule:
-    return _fma(VOP2, kind)
-
-
 def _legacy_mul(a: Array, b: Array) -> Array:
     return np.where((a == 0) | (b == 0), np.float32(0), a * b)
 
@@ -228,8 +216,8 @@ def _common(kind: str) -> dict[str, Rule]:
         f"v_med3_{kind}": _float(floats.median3, _types(3, kind)),
         f"v_fma_{kind}": _fma(VOP3, kind),
         f"v_fmac_{kind}": _fma(VOP2, kind, accumulate=True),
-        f"v_fmaak_{kind}": _fmaak(kind),
-        f"v_fmamk_{kind}": _fmamk(kind),
+        f"v_fmaak_{kind}": _fma(VOP2, kind),
+        f"v_fmamk_{kind}": _fma(VOP2, kind),
         f"v_floor_{kind}": _float(np.floor, one, VOP1),
         f"v_ceil_{kind}": _float(np.ceil, one, VOP1),
         f"v_trunc_{kind}": _float(np.trunc, one, VOP1),
