@@ -122,8 +122,10 @@ def replay(landscape: Landscape, strategy: Strategy, budget: float | int, seeds:
 
 def replay_table(name: str, replays: Sequence[Replay]) -> Table:
     """One row a problem. Shares are of the candidates that an exhaustive search measures."""
-    heads = ("problem", "op", "shape", "dtype", "target", "candidates", "best us", "near best after")
-    heads += ("worst seed", "end: measured", "end: best / found")
+    heads = (
+        *("problem", "op", "shape", "dtype", "target", "candidates", "best us", "near best after"),
+        *("worst seed", "end: measured", "end: best / found"),
+    )
     body: list[tuple[Cell, ...]] = []
     for r in replays:
         p = r.landscape.problem
