@@ -16,8 +16,6 @@ from ireebench.isa.emulate.waves import Array, Waves
 SOP1, SOP2, SOPC, SOPK = "CDNA3 ISA, SOP1", "CDNA3 ISA, SOP2", "CDNA3 ISA, SOPC", "CDNA3 ISA, SOPK"
 S = "scalar"
 Scalars = Callable[[Waves], Array]
-# What becomes of SCC: kept, set where the result is not 0, or computed by the function as a second result.
-Scc = str
 
 
 def scalar_source(d: Decode, operand: Operand, dtype: str) -> Scalars:
@@ -61,8 +59,8 @@ def scalar_result(d: Decode, operand: Operand, bits: int) -> Callable[[Waves, Ar
     return store
 
 
-def _simple(fn: Function, types: str, scc: Scc = "keep", section: str = SOP2, accumulate: bool = False) -> Rule:
-    """`types` is "result: sources". `scc` is keep, nonzero, or second (the function returns value and SCC)."""
+def _simple(fn: Function, types: str, scc: str = "keep", section: str = SOP2, accumulate: bool = False) -> Rule:
+    """`types` is "result: sources". `scc` is keep, nonzero (of the result), or second (of two results)."""
     out, _, ins = types.partition(":")
     kinds = ins.split()
 
@@ -233,15 +231,12 @@ def _mask(bits: int) -> Function:
     return fn
 
 
-def _set_bit(value: int) -> Callable[[str], Rule]:
-    def rule(kind: str) -> Rule:
-        def fn(old: Array, n: Array) -> Array:
-            bit = old.dtype.type(1) << (n & np.uint32(old.dtype.itemsize * 8 - 1)).astype(old.dtype)
-            return np.asarray(old | bit if value else old & ~bit)
+def _set_bit(value: int, kind: str) -> Rule:
+    def fn(old: Array, n: Array) -> Array:
+        bit = old.dtype.type(1) << (n & np.uint32(old.dtype.itemsize * 8 - 1)).astype(old.dtype)
+        return np.asarray(old | bit if value else old & ~bit)
 
-        return _simple(fn, f"{kind}: {kind} u32", section=SOP1, accumulate=True)
-
-    return rule
+    return _simple(fn, f"{kind}: {kind} u32", section=SOP1, accumulate=True)
 
 
 def immediate(operand: Operand, signed: bool) -> Array:
@@ -341,8 +336,8 @@ def _logic(bits: int) -> dict[str, Rule]:
         f"s_flbit_i32_b{bits}": _simple(_leading_zeros, f"u32: {kind}", section=SOP1),
         f"s_bcnt1_i32_b{bits}": _simple(_count, f"u32: {kind}", "nonzero", SOP1),
         f"s_bcnt0_i32_b{bits}": _simple(lambda a: _count(~a), f"u32: {kind}", "nonzero", SOP1),
-        f"s_bitset0_b{bits}": _set_bit(0)(kind),
-        f"s_bitset1_b{bits}": _set_bit(1)(kind),
+        f"s_bitset0_b{bits}": _set_bit(0, kind),
+        f"s_bitset1_b{bits}": _set_bit(1, kind),
     }
 
 
