@@ -92,8 +92,8 @@ def bandwidth_chart(evidence: Evidence, cache: CachePolicy, standings: Sequence[
     shown = [(s, what) for s, what in names if any(p.series == s for p in points)]
     if len(measured) < len(points):
         outside = len(points) - len(inside)
-        shown.append(("published", f"published, not measured here{f' ({outside} off the chart)' if outside else ''}"))
-    body.append(svg.legend(left + 190, 24, shown))
+        shown.append(("published", f"published, not measured here{f' ({outside} off chart)' if outside else ''}"))
+    body.append(svg.legend(left + 110, 24, shown))
     title = f"Bandwidth of {len(standings)} problems against bytes moved, {cache}; the results table has the figures"
     return svg.picture(_WIDTH, height, name, title, "".join(body))
 
