@@ -1,6 +1,6 @@
 """Scalar ALU instructions: one value for each wave.
 
-References: AMD CDNA3 ISA guide, "Scalar ALU operations" and the pseudocode of SOP2, SOPK, SOP1 and SOPC instructions.
+References: AMD CDNA3 ISA guide, "Scalar ALU operations" and the pseudocode of SOP2, SOPK and SOP1 instructions.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ireebench.isa.emulate.operands import EXEC, NULL, SCC, Kind, Operand, const
 from ireebench.isa.emulate.rules import Decode, Function, Rule, Run
 from ireebench.isa.emulate.waves import Array, Waves
 
-SOP1, SOP2, SOPC, SOPK = "CDNA3 ISA, SOP1", "CDNA3 ISA, SOP2", "CDNA3 ISA, SOPC", "CDNA3 ISA, SOPK"
+SOP1, SOP2, SOPK = "CDNA3 ISA, SOP1", "CDNA3 ISA, SOP2", "CDNA3 ISA, SOPK"
 S = "scalar"
 Scalars = Callable[[Waves], Array]
 
@@ -342,11 +342,10 @@ def _logic(bits: int) -> dict[str, Rule]:
 
 
 def _whole_quads(a: Array) -> Array:
-    one = a.dtype.type(1)
-    any_of_four = (a | (a >> one) | (a >> a.dtype.type(2)) | (a >> a.dtype.type(3))) & a.dtype.type(
-        0x1111111111111111 & ((1 << (8 * a.dtype.itemsize)) - 1)
-    )
-    return np.asarray(any_of_four * a.dtype.type(15))
+    kind = a.dtype.type
+    quads = kind(0x1111111111111111 & ((1 << (8 * a.dtype.itemsize)) - 1))
+    any_of_four = (a | (a >> kind(1)) | (a >> kind(2)) | (a >> kind(3))) & quads
+    return np.asarray(any_of_four * kind(15))
 
 
 RULES: Mapping[str, Rule] = {
