@@ -11,11 +11,11 @@ from ireebench.cli import options
 from ireebench.cli.sweep_options import (
     MeasureChoice,
     Space,
-    make_remote_request,
     measure_options,
     op_argument,
     space_options,
 )
+from ireebench.cli.sweep_request import asked_by_options, make_remote_request
 from ireebench.errors import BadFileError
 from ireebench.problems.select import Selection
 
@@ -48,7 +48,7 @@ def create(op: str, selection: Selection, space: Space, measure: MeasureChoice, 
     from ireebench.sweep.bundle import create_bundle
     from ireebench.sweep.bundle_work import compile_work
 
-    request = make_remote_request(op, selection, space, measure)
+    request = make_remote_request(asked_by_options(op, selection, space, measure))
     with (
         tempfile.TemporaryDirectory() as scratch,
         Compiler(default_cache(), jobs=jobs or default_jobs()) as compiler,

@@ -12,11 +12,11 @@ from ireebench.cli.sweep_options import (
     MeasureChoice,
     Place,
     Space,
-    make_request,
     measure_options,
     place_options,
     space_options,
 )
+from ireebench.cli.sweep_request import asked_by_options, make_request
 from ireebench.errors import UnknownNameError, UsageError
 from ireebench.problems.problem import OPS
 from ireebench.problems.select import Selection
@@ -69,7 +69,7 @@ def command(
         from ireebench.cli.sweep_run import sweep
 
         place.prepare()
-        sweep(make_request(op, selection, space, measure, place.fresh), place)
+        sweep(make_request(asked_by_options(op, selection, space, measure), place.fresh), place)
         source = place.db
     _report(op, source, by, output)
 

@@ -9,7 +9,8 @@ import click
 
 from ireebench.cli import options
 from ireebench.cli.output import Output
-from ireebench.cli.sweep_options import Space, op_argument, resolve_target, resolve_variants, space_options
+from ireebench.cli.sweep_options import Space, op_argument, space_options
+from ireebench.cli.sweep_request import resolve_target, resolve_variants
 from ireebench.errors import UsageError
 from ireebench.problems.select import Selection
 

@@ -12,41 +12,47 @@ from ireebench.cli.sweep_options import (
     MeasureChoice,
     Place,
     Space,
-    make_request,
     measure_options,
-    op_argument,
     place_options,
     space_options,
 )
+from ireebench.cli.sweep_request import asked_by_file, asked_by_options, make_request
+from ireebench.errors import UnknownNameError, UsageError
+from ireebench.problems.problem import OPS
 from ireebench.problems.select import Selection
 
 EXAMPLES = options.examples(
     "ireebench sweep argmax --models llama3",
     "ireebench sweep argmax --suite published --target gfx942 --compile-only --limit 12",
-    "ireebench sweep argmin --shape 1024x65536 --dtype f32 --variants vd,vd_split --limit 20 --out results",
+    "ireebench sweep --file dpp-vs-shuffle --target gfx942 --compile-only --out results",
 )
 
 
 @click.command(epilog=EXAMPLES)
-@op_argument
+@click.argument("op", required=False)
 @options.problems
 @space_options
 @measure_options
 @place_options
+@click.option("--file", "file", metavar="NAME|TOML", help="A sweep definition, in place of OP and problems.")
 @click.option("--dry-run", is_flag=True, help="Count candidates, explain refusals, run nothing.")
 @click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Candidates shown a problem.")
 @options.output
+@click.pass_context
 def command(
-    op: str,
+    context: click.Context,
+    op: str | None,
     selection: Selection,
     space: Space,
     measure: MeasureChoice,
     place: Place,
+    file: str | None,
     dry_run: bool,
     top: int,
+    cluster: str | None,
     output: Output,
 ) -> None:
-    """Compile, check, time and rank candidates for OP (argmax, argmin, gemv).
+    """Compile, check, time and rank candidates for OP (argmax, argmin, gemv), or those of a definition file.
 
     Trials go to a store: a sweep that was stopped goes on where it was. Tables go to stdout, spec files and a CSV to
     the output folder.
@@ -54,6 +60,19 @@ def command(
     from ireebench.cli.sweep_run import count, run
 
     if dry_run:
-        count(make_request(op, selection, space, replace(measure, compile_only=True), place.fresh), output)
+        measure = replace(measure, compile_only=True)
+    if file is not None:
+        if op is not None:
+            raise UsageError(f"--file says what to sweep: leave '{op}' out")
+        asked = asked_by_file(context, file, space, measure)
+    elif op is None:
+        raise UsageError(f"sweep needs an op ({', '.join(OPS)}) or --file")
+    elif op not in OPS:
+        raise UnknownNameError("op", op, OPS)
     else:
-        run(make_request(op, selection, space, measure, place.fresh), place, top, output)
+        asked = asked_by_options(op, selection, space, measure)
+    request = make_request(asked, place.fresh)
+    if dry_run:
+        count(request, output)
+    else:
+        run(request, place, top, output)

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from ireebench.cli.output import write_file
-from ireebench.errors import MissingToolError, OutputError, UnknownNameError, UsageError
+from ireebench.errors import OutputError, UnknownNameError, UsageError
 from ireebench.measure.job import CachePolicy, Protocol
-from ireebench.problems.problem import OPS, Op, Problem
-from ireebench.problems.select import Selection
+from ireebench.problems.problem import OPS
 from ireebench.space.config import Config
-from ireebench.sweep.request import Measuring, Request
-from ireebench.targets import Target, find_target
-from ireebench.variants import VARIANTS, Variant, find_variant
 
 F = TypeVar("F", bound=Callable[..., Any])
 DEFAULT_OUT = Path("ireebench-out")
@@ -200,7 +196,7 @@ def place_options(f: F) -> F:
     @click.option(
         "--out",
         type=click.Path(path_type=Path),
-        default=Path("ireebench-out"),
+        default=DEFAULT_OUT,
         show_default=True,
         help="Output folder.",
     )
@@ -231,123 +227,3 @@ def place_options(f: F) -> F:
         return f(*args, place=place, **kwargs)
 
     return wrapper  # type: ignore[return-value]
-
-
-def resolve_target(name: str, device: str | None) -> Target:
-    """The target asked for; "auto" is that of `device`, or of the best device present (hip, cuda, cpu)."""
-    if name != "auto":
-        return find_target(name)
-    from ireebench.measure.device import auto_device, kind_of
-
-    return find_target(kind_of(device or auto_device()))
-
-
-def resolve_variants(op: str, asked: tuple[str, ...], target: Target) -> tuple[Variant, ...]:
-    """The variants asked for, or all that the op has (the shuffle ones only when asked for: they double a sweep)."""
-    if asked:
-        return tuple(find_variant(n) for n in asked)
-    usual = [v for v in VARIANTS.values() if v.comparator == "ballot" and v.serves(op, target.backend)]
-    return tuple(usual)
-
-
-def resolve_measuring(choice: MeasureChoice, space: Space, target: Target) -> Measuring:
-    """How to measure on this machine; raises MissingToolError when the target has no device here."""
-    from ireebench.measure.device import URIS, describe, kind_of
-    from ireebench.measure.timers.table import missing, refuses, resolve
-
-    device = choice.device or URIS[target.backend]
-    try:
-        kind = kind_of(device)
-        describe(device)
-        timer = resolve(choice.timer, device)
-    except MissingToolError as e:
-        raise MissingToolError(f"target {target.name}: {e}; --compile-only needs no device") from e
-    except ValueError as e:
-        raise UsageError(str(e)) from e
-    except LookupError as e:
-        raise MissingToolError(str(e)) from e
-    if kind != target.backend:
-        raise UsageError(f"target {target.name} does not run on device '{device}'; leave --device out or mend --target")
-    problem = missing(timer, device)
-    if problem is not None:
-        raise MissingToolError(problem)
-    refusal = refuses(timer, choice.protocol.cache)
-    if refusal is not None:
-        raise UsageError(refusal)
-    protocol = replace(choice.protocol, seed=space.seed)
-    return Measuring(device, timer, search_protocol(protocol), protocol, choice.processes, choice.finalists)
-
-
-def search_protocol(final: Protocol) -> Protocol:
-    """A fifth of the final one: enough to tell the finalists from the rest, which are not quoted."""
-    return replace(
-        final,
-        warmup=-(-final.warmup // 5),
-        invocations=max(final.min_samples, final.invocations // 5),
-        seconds=final.seconds / 5,
-        rounds=min(3, final.rounds),
-    )
-
-
-def _op(name: str) -> Op:
-    found: dict[str, Op] = {o: o for o in OPS}
-    return found[name]
-
-
-def make_request(op: str, selection: Selection, space: Space, measure: MeasureChoice, fresh: bool) -> Request:
-    """The request that the options describe; every mistake in them is raised here, before anything runs."""
-    from ireebench.problems.select import select
-
-    problems = select(op, selection)
-    target = resolve_target(space.target, measure.device)
-    measuring = None if measure.compile_only else resolve_measuring(measure, space, target)
-    return _request(op, problems, space, measure, target, measuring, fresh)
-
-
-def make_remote_request(op: str, selection: Selection, space: Space, measure: MeasureChoice) -> Request:
-    """As `make_request` for a device on another machine: what is there is found out when the bundle runs."""
-    from ireebench.measure.device import URIS
-    from ireebench.measure.timers.table import find_timer
-    from ireebench.problems.select import select
-
-    problems = select(op, selection)
-    target = resolve_target(space.target, measure.device)
-    timer = measure.timer if measure.timer == "auto" else find_timer(measure.timer).name
-    protocol = replace(measure.protocol, seed=space.seed)
-    device = measure.device or URIS[target.backend]
-    measuring = Measuring(device, timer, search_protocol(protocol), protocol, measure.processes, measure.finalists)
-    return _request(op, problems, space, measure, target, measuring, fresh=False)
-
-
-def _request(
-    op: str,
-    problems: tuple[Problem, ...],
-    space: Space,
-    measure: MeasureChoice,
-    target: Target,
-    measuring: Measuring | None,
-    fresh: bool,
-) -> Request:
-    from ireebench.sweep.static import parse_filter
-
-    if measure.emulated_rows and target.backend != "hip":
-        raise UsageError(f"--check emulated executes AMD assembly; target {target.name} has none")
-    baselines: tuple[str, ...] = ()
-    if measuring is not None:
-        from ireebench.measure.baselines.table import expand
-
-        baselines = expand(measure.baselines, _op(op), measuring.device)
-    return Request(
-        op=op,
-        problems=problems,
-        target=target,
-        variants=resolve_variants(op, space.variants, target),
-        baselines=baselines,
-        config=space.config,
-        limit=space.limit,
-        seed=space.seed,
-        measuring=measuring,
-        fresh=fresh,
-        where=parse_filter(space.where) if space.where else None,
-        emulated_rows=measure.emulated_rows,
-    )

@@ -9,7 +9,7 @@ from ireebench.measure.campaign import AA_SUFFIX, Progress, pick_finalists
 from ireebench.measure.job import Group
 from ireebench.outcome import Status
 from ireebench.store.database import Store
-from ireebench.store.trial import Trial
+from ireebench.store.trial import Environment, Trial
 from ireebench.sweep.environment import current_environment, identity
 from ireebench.sweep.plan import Planned, ProblemPlan, plan
 from ireebench.sweep.request import Request
@@ -36,9 +36,12 @@ class Outcome:
     environment: int
 
 
-def run_sweep(request: Request, tools: Tools) -> Outcome:
-    """Does whatever of the sweep the store does not hold yet. Stopped at any point, it goes on there the next time."""
-    here = current_environment(request.measuring)
+def run_sweep(request: Request, tools: Tools, here: Environment | None = None) -> Outcome:
+    """Does whatever of the sweep the store does not hold yet. Stopped at any point, it goes on there the next time.
+
+    `here` is where it is measured; None: on this machine.
+    """
+    here = here or current_environment(request.measuring)
     environment = tools.store.put_environment(here)
     plans = plan(request, identity(here))
     tools.store.put_trials(refused_trial(r, environment) for p in plans for r in p.refused)

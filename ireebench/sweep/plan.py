@@ -9,6 +9,7 @@ from ireebench.candidate import Candidate
 from ireebench.problems.problem import Problem
 from ireebench.space.constraints import Rejection
 from ireebench.space.enumerate import enumerate_space
+from ireebench.space.knobs import Place
 from ireebench.sweep.request import Request, Subject, trial_key
 from ireebench.variants import Variant
 
@@ -64,8 +65,15 @@ def _refusals(request: Request, environment: str, rejections: tuple[Rejection, .
 def _plan_variant(
     request: Request, environment: str, problem: Problem, variant: Variant
 ) -> tuple[tuple[Planned, ...], tuple[Rejection, ...], tuple[Refused, ...]]:
+    place = Place(problem, variant, request.target)
     space = enumerate_space(
-        problem, variant, request.target, limit=request.limit, seed=request.seed, config=request.config
+        problem,
+        variant,
+        request.target,
+        limit=request.limit,
+        seed=request.seed,
+        config=request.config,
+        configs=request.definition.configs_for(place) if request.definition else None,
     )
     subjects = [Subject(problem, c) for c in space.accepted]
     planned = tuple(Planned(trial_key(request, environment, s), s) for s in subjects)

@@ -12,6 +12,7 @@ from ireebench.measure.job import Protocol
 from ireebench.problems.problem import Problem
 from ireebench.space.config import Config
 from ireebench.store import codec
+from ireebench.sweep.definition import Definition
 from ireebench.targets import Target
 from ireebench.variants import Variant
 
@@ -50,6 +51,7 @@ class Request:
     fresh: bool = False
     where: Where | None = None
     emulated_rows: int = 0
+    definition: Definition | None = None  # replaces the space's own configurations where it says so
 
 
 @dataclass(frozen=True, slots=True)

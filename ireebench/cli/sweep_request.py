@@ -1,0 +1,189 @@
+"""From the options of a sweep, or a definition file, to a request; mistakes are raised here, before anything runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import click
+
+from ireebench.cli.sweep_options import MeasureChoice, Space
+from ireebench.errors import MissingToolError, UsageError
+from ireebench.measure.job import CachePolicy, Protocol
+from ireebench.problems.problem import OPS, Op, Problem
+from ireebench.problems.select import Selection
+from ireebench.sweep.request import Measuring, Request
+from ireebench.targets import Target, find_target
+from ireebench.variants import VARIANTS, Variant, find_variant
+
+if TYPE_CHECKING:
+    from ireebench.sweep.definition import Definition
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the command line asked for. `definition` is the file behind `--file`, already merged into the rest."""
+
+    op: str
+    problems: tuple[Problem, ...]
+    space: Space
+    measure: MeasureChoice
+    definition: Definition | None = None
+
+
+def asked_by_options(op: str, selection: Selection, space: Space, measure: MeasureChoice) -> Asked:
+    """Problems from the options alone."""
+    from ireebench.problems.select import select
+
+    return Asked(op, select(op, selection), space, measure)
+
+
+def asked_by_file(context: click.Context, name: str, space: Space, measure: MeasureChoice) -> Asked:
+    """A definition file's sweep (a path, or the name of one that comes with ireebench).
+
+    What is given on the command line as well wins over the file.
+    """
+    from ireebench.sweep.definition import find_definition, load_definition
+
+    d = load_definition(find_definition(name))
+
+    def given(option: str) -> bool:
+        return context.get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE
+
+    space = replace(
+        space,
+        target=d.target.name if d.target and not given("target") else space.target,
+        variants=tuple(v.name for v in d.variants) if d.variants and not given("variant_names") else space.variants,
+        limit=d.limit if d.limit and not given("limit") else space.limit,
+        seed=space.seed if given("seed") else d.seed,
+    )
+    wanted = d.protocol
+    kept = {n: v for n in ("warmup", "invocations", "seconds", "rounds") if (v := getattr(wanted, n)) and not given(n)}
+    protocol = replace(measure.protocol, **kept)
+    if wanted.cache and not given("cache"):
+        protocol = replace(protocol, cache=_policies(wanted.cache))
+    measure = replace(
+        measure,
+        timer=d.timer if d.timer and not given("timer") else measure.timer,
+        baselines=d.baselines if d.baselines is not None and not given("baseline_names") else measure.baselines,
+        processes=measure.processes if wanted.processes is None or given("processes") else wanted.processes,
+        finalists=measure.finalists if wanted.finalists is None or given("finalists") else wanted.finalists,
+        protocol=protocol,
+    )
+    return Asked(d.op, d.problems, space, measure, d)
+
+
+def _policies(names: tuple[str, ...]) -> tuple[CachePolicy, ...]:
+    known: dict[str, CachePolicy] = {"hot": "hot", "cold": "cold"}
+    return tuple(known[n] for n in names)
+
+
+def resolve_target(name: str, device: str | None) -> Target:
+    """The target asked for; "auto" is that of `device`, or of the best device present (hip, cuda, cpu)."""
+    if name != "auto":
+        return find_target(name)
+    from ireebench.measure.device import auto_device, kind_of
+
+    return find_target(kind_of(device or auto_device()))
+
+
+def resolve_variants(op: str, asked: tuple[str, ...], target: Target) -> tuple[Variant, ...]:
+    """The variants asked for, or all that the op has (the shuffle ones only when asked for: they double a sweep)."""
+    if asked:
+        return tuple(find_variant(n) for n in asked)
+    usual = [v for v in VARIANTS.values() if v.comparator == "ballot" and v.serves(op, target.backend)]
+    return tuple(usual)
+
+
+def resolve_measuring(choice: MeasureChoice, space: Space, target: Target) -> Measuring:
+    """How to measure on this machine; raises MissingToolError when the target has no device here."""
+    from ireebench.measure.device import URIS, describe, kind_of
+    from ireebench.measure.timers.table import missing, refuses, resolve
+
+    device = choice.device or URIS[target.backend]
+    try:
+        kind = kind_of(device)
+        describe(device)
+        timer = resolve(choice.timer, device)
+    except MissingToolError as e:
+        raise MissingToolError(f"target {target.name}: {e}; --compile-only needs no device") from e
+    except ValueError as e:
+        raise UsageError(str(e)) from e
+    except LookupError as e:
+        raise MissingToolError(str(e)) from e
+    if kind != target.backend:
+        raise UsageError(f"target {target.name} does not run on device '{device}'; leave --device out or mend --target")
+    problem = missing(timer, device)
+    if problem is not None:
+        raise MissingToolError(problem)
+    refusal = refuses(timer, choice.protocol.cache)
+    if refusal is not None:
+        raise UsageError(refusal)
+    protocol = replace(choice.protocol, seed=space.seed)
+    return Measuring(device, timer, search_protocol(protocol), protocol, choice.processes, choice.finalists)
+
+
+def search_protocol(final: Protocol) -> Protocol:
+    """A fifth of the final one: enough to tell the finalists from the rest, which are not quoted."""
+    return replace(
+        final,
+        warmup=-(-final.warmup // 5),
+        invocations=max(final.min_samples, final.invocations // 5),
+        seconds=final.seconds / 5,
+        rounds=min(3, final.rounds),
+    )
+
+
+def _op(name: str) -> Op:
+    found: dict[str, Op] = {o: o for o in OPS}
+    return found[name]
+
+
+def make_request(asked: Asked, fresh: bool) -> Request:
+    """The request for this machine."""
+    space, measure = asked.space, asked.measure
+    target = resolve_target(space.target, measure.device)
+    measuring = None if measure.compile_only else resolve_measuring(measure, space, target)
+    return _request(asked, target, measuring, fresh)
+
+
+def make_remote_request(asked: Asked) -> Request:
+    """As `make_request` for a device on another machine: what is there is found out when the bundle runs."""
+    from ireebench.measure.device import URIS
+    from ireebench.measure.timers.table import find_timer
+
+    space, measure = asked.space, asked.measure
+    target = resolve_target(space.target, measure.device)
+    timer = measure.timer if measure.timer == "auto" else find_timer(measure.timer).name
+    protocol = replace(measure.protocol, seed=space.seed)
+    device = measure.device or URIS[target.backend]
+    measuring = Measuring(device, timer, search_protocol(protocol), protocol, measure.processes, measure.finalists)
+    return _request(asked, target, measuring, fresh=False)
+
+
+def _request(asked: Asked, target: Target, measuring: Measuring | None, fresh: bool) -> Request:
+    from ireebench.sweep.static import parse_filter
+
+    space, measure = asked.space, asked.measure
+    if measure.emulated_rows and target.backend != "hip":
+        raise UsageError(f"--check emulated executes AMD assembly; target {target.name} has none")
+    baselines: tuple[str, ...] = ()
+    if measuring is not None:
+        from ireebench.measure.baselines.table import expand
+
+        baselines = expand(measure.baselines, _op(asked.op), measuring.device)
+    return Request(
+        op=asked.op,
+        problems=asked.problems,
+        target=target,
+        variants=resolve_variants(asked.op, space.variants, target),
+        baselines=baselines,
+        config=space.config,
+        limit=space.limit,
+        seed=space.seed,
+        measuring=measuring,
+        fresh=fresh,
+        where=parse_filter(space.where) if space.where else None,
+        emulated_rows=measure.emulated_rows,
+        definition=asked.definition,
+    )
