@@ -73,10 +73,13 @@ def _compiler(stack: contextlib.ExitStack, cache_dir: Path | None) -> Compiler:
 
 def _write_specs(found: Sequence[Best], folder: Path) -> None:
     """Specs that are applied, or were not checked; one that is not applied would mislead who finds it."""
-    files = {b.spec.file: b for b in found if b.spec.file and b.spec.text and b.spec.applied is not False}
+    files: dict[str, Best] = {}
+    for b in found:
+        if b.spec.file and b.spec.text and b.spec.applied is not False:
+            files.setdefault(b.spec.file, b)
     for name, b in files.items():
         assert b.spec.text is not None
-        path = folder / str(name)
+        path = folder / name
         write_file(path, b.spec.text)
         needs = f"; needs {shlex.join(b.spec.flags)}" if b.spec.flags else ""
         click.echo(f"wrote {path}{needs}", err=True)

@@ -37,7 +37,7 @@ def find_best(found: Sequence[Evidence], compiler: SpecCompiler | None) -> tuple
             for s in evidence.standings(cache):
                 if s.candidates:
                     best.append(Best(device_of(evidence), s, _answer(s, compiler)))
-    return _named_apart(best)
+    return named_apart(best)
 
 
 def _answer(standing: Standing, compiler: SpecCompiler | None) -> SpecAnswer:
@@ -80,12 +80,13 @@ def _checked(spec: ShippedSpec, target: Target, compiler: SpecCompiler) -> SpecA
     return SpecAnswer(spec.file, spec.text, flags, False, wrong[0] if wrong else failed)
 
 
-def _named_apart(best: Sequence[Best]) -> tuple[Best, ...]:
-    """File names that differ where the specs do: by shape, then by cache policy."""
+def named_apart(best: Sequence[Best]) -> tuple[Best, ...]:
+    """File names that differ where the specs do, in more than what was measured: by shape and cache policy."""
     texts: dict[str, set[str]] = {}
     for b in best:
         if b.spec.file:
-            texts.setdefault(b.spec.file, set()).add(b.spec.text or "")
+            _measured, _, what = (b.spec.text or "").partition("\n")
+            texts.setdefault(b.spec.file, set()).add(what)
 
     def name(b: Best) -> str | None:
         file = b.spec.file

@@ -139,7 +139,8 @@ def lowering_table(evidence: Evidence, cache: CachePolicy | None) -> Table:
             shape = (k.subgroup_size, k.subgroups, k.thread_loads, k.partial_reduction, k.elements_per_workgroup)
             tail = (k.iterations, k.vgpr, k.vgpr_spills, timed.registers if timed else None)
             body.append((p.id, p.shape_text, p.dtype, t.variant, t.form, str(t.config), size, *shape, *tail))
-    return Table.of(heads, body, "Lowering configuration of each variant's best (first kernel)")
+    where = f", {cache}" if cache else ""
+    return Table.of(heads, body, f"Lowering configuration of each variant's best{where} (first kernel)")
 
 
 def scaling_table(evidence: Evidence, cache: CachePolicy) -> Table:

@@ -93,6 +93,28 @@ def test_a_spec_that_does_not_apply_ends_with_3_and_is_not_written(store: Path, 
     assert not (tmp_path / "specs").exists()
 
 
+def test_hot_and_cold_share_a_file_where_they_agree_and_not_where_they_differ(store: Path) -> None:
+    from dataclasses import replace
+
+    from ireebench.report.best import Best, SpecAnswer
+    from ireebench.report.best_check import find_best, named_apart
+    from ireebench.report.load import load_evidence
+    from ireebench.store.database import Store
+
+    with Store.open(store) as opened:
+        first = find_best(load_evidence(opened), None)[0]
+    cold = replace(first.standing, cache="cold")
+
+    def spec(measured: str, what: str) -> SpecAnswer:
+        return SpecAnswer("x.mlir", f"// Measured: {measured}\n{what}", (), None, "not checked")
+
+    hot = Best("d", first.standing, spec("2 us (hot)", "SG=4"))
+    agree = named_apart([hot, Best("d", cold, spec("4 us (cold)", "SG=4"))])
+    assert [b.spec.file for b in agree] == ["x.mlir", "x.mlir"]
+    differ = named_apart([hot, Best("d", cold, spec("4 us (cold)", "SG=8"))])
+    assert [b.spec.file for b in differ] == ["x-32768-hot.mlir", "x-32768-cold.mlir"]
+
+
 def test_a_store_with_nothing_timed_says_what_else_there_is(tmp_path: Path, store: Path) -> None:
     from dataclasses import replace
 
