@@ -16,7 +16,7 @@ from ireebench.cli.sweep_options import (
     place_options,
     space_options,
 )
-from ireebench.cli.sweep_request import asked_by_file, asked_by_options, make_request
+from ireebench.cli.sweep_request import asked_by_file, asked_by_options, make_remote_request, make_request
 from ireebench.errors import UnknownNameError, UsageError
 from ireebench.problems.problem import OPS
 from ireebench.problems.select import Selection
@@ -37,6 +37,7 @@ EXAMPLES = options.examples(
 @click.option("--file", "file", metavar="NAME|TOML", help="A sweep definition, in place of OP and problems.")
 @click.option("--dry-run", is_flag=True, help="Count candidates, explain refusals, run nothing.")
 @click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Candidates shown a problem.")
+@click.option("--cluster", metavar="tcp://HOST:PORT", help="Compile and measure on a Dask cluster (docs/cluster.md).")
 @options.output
 @click.pass_context
 def command(
@@ -71,8 +72,11 @@ def command(
         raise UnknownNameError("op", op, OPS)
     else:
         asked = asked_by_options(op, selection, space, measure)
-    request = make_request(asked, place.fresh)
+    if cluster is not None and not asked.measure.compile_only:
+        request = replace(make_remote_request(asked), fresh=place.fresh)
+    else:
+        request = make_request(asked, place.fresh)
     if dry_run:
         count(request, output)
     else:
-        run(request, place, top, output)
+        run(request, place, top, output, cluster)

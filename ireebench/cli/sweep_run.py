@@ -5,6 +5,8 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 
 import click
 
@@ -14,13 +16,14 @@ from ireebench.cli.sweep_options import Place
 from ireebench.compiler.cache import default_cache
 from ireebench.compiler.driver import Compiler, default_jobs
 from ireebench.compiler.spawner import Limits
+from ireebench.measure.campaign import RunJob
 from ireebench.measure.profiled import run_job
 from ireebench.outcome import Status
 from ireebench.report.best_specs import best_specs
 from ireebench.report.sweep_report import SweepReport, make_report
 from ireebench.report.table import Table, to_csv
 from ireebench.store.database import Store
-from ireebench.store.trial import Trial
+from ireebench.store.trial import Environment, Trial
 from ireebench.sweep.environment import current_environment, identity
 from ireebench.sweep.loop import Outcome, run_sweep
 from ireebench.sweep.plan import plan
@@ -40,17 +43,52 @@ def count(request: Request, output: Output) -> None:
     output.emit(table, document)
 
 
-def sweep(request: Request, place: Place) -> Outcome:
+@dataclass(frozen=True, slots=True)
+class Machines:
+    """Where a sweep's work is done: a compiler, how jobs are run, and the environment of what measures (None: here)."""
+
+    compiler: Compiler
+    run_job: RunJob
+    environment: Environment | None = None
+
+
+def here(request: Request, place: Place, stack: ExitStack) -> tuple[Request, Machines]:
+    """This machine."""
+    limits = Limits(time_s=place.compile_s)
+    compiler = Compiler(default_cache(), limits, place.jobs or default_jobs(), by_call=_by_call(request))
+    return request, Machines(stack.enter_context(compiler), run_job)
+
+
+def on_cluster(address: str, request: Request, place: Place, stack: ExitStack) -> tuple[Request, Machines]:
+    """A Dask cluster; the request gets the timer that its workers have."""
+    from ireebench.cluster.client import Cluster, ClusterCompiler
+
+    cluster = stack.enter_context(Cluster(address))
+    environment = None
+    if request.measuring is not None:
+        environment, measuring = cluster.place(request.measuring)
+        request = replace(request, measuring=measuring)
+    limits = Limits(time_s=place.compile_s)
+    compiler = ClusterCompiler(cluster, default_cache(), limits, by_call=_by_call(request))
+    return request, Machines(stack.enter_context(compiler), cluster.run_job, environment)
+
+
+def _by_call(request: Request) -> bool:
+    return request.measuring is not None and request.measuring.timer == "host"
+
+
+def sweep(request: Request, place: Place, cluster: str | None = None) -> Outcome:
     """Runs the sweep into its store. Ctrl-C keeps what is done and says how to go on."""
-    by_call = request.measuring is not None and request.measuring.timer == "host"
-    limits, jobs = Limits(time_s=place.compile_s), place.jobs or default_jobs()
-    with (
-        Store.open(place.db, create=True) as store,
-        Compiler(default_cache(), limits, jobs, by_call=by_call) as compiler,
-        SweepProgress(quiet=place.quiet) as progress,
-    ):
+    with ExitStack() as stack:
+        store = stack.enter_context(Store.open(place.db, create=True))
+        if cluster is None:
+            request, machines = here(request, place, stack)
+        else:
+            request, machines = on_cluster(cluster, request, place, stack)
+        progress = stack.enter_context(SweepProgress(quiet=place.quiet))
+        tools = Tools(store, machines.compiler, machines.run_job, place.out / "work", progress)
         try:
-            return run_sweep(request, Tools(store, compiler, run_job, place.out / "work", progress))
+            return run_sweep(request, tools, machines.environment)
         except KeyboardInterrupt:
             # The second Ctrl-C is for those who cannot wait for the children to be ended.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -59,10 +97,10 @@ def sweep(request: Request, place: Place) -> Outcome:
             raise
 
 
-def run(request: Request, place: Place, top: int, output: Output) -> None:
-    """Runs the sweep, prints its tables and writes its files."""
+def run(request: Request, place: Place, top: int, output: Output, cluster: str | None = None) -> None:
+    """Runs the sweep, prints its tables and writes its files. `cluster` is a Dask scheduler's address."""
     place.prepare()
-    outcome = sweep(request, place)
+    outcome = sweep(request, place, cluster)
     with Store.open(place.db) as store:
         report = report_of(store, outcome, request, top)
     output.emit(report.tables, report.document if output.format == "json" else {})

@@ -175,7 +175,7 @@ class Compiler:
                         yield from future.result()
             finally:
                 if running:  # the caller has stopped: so do the compilers
-                    self._spawner.close()
+                    self._stop()
                     pool.shutdown(cancel_futures=True)
                     self._spawner = Spawner()
 
@@ -347,9 +347,13 @@ class Compiler:
             command=("iree-compile", MODULE, *source_of(program).flags, "-o", VMFB),
         )
 
+    def _stop(self) -> None:
+        """Ends the compilers that run; what waits for them fails with HelperDiedError."""
+        self._spawner.close()
+
     def close(self) -> None:
         """Ends whatever still runs."""
-        self._spawner.close()
+        self._stop()
 
     def __enter__(self) -> Compiler:
         return self
