@@ -115,7 +115,7 @@ class Cluster:
             own, artifacts = _carried(group)
             parts[self.submit(measure, replace(job, groups=(own,)), artifacts, measures=True)] = own
         try:
-            for future in distributed.as_completed(list(parts)):
+            for future in distributed.as_completed(list(parts), loop=self._client.loop):
                 if future.status == "finished":
                     yield from future.result()
                 else:
