@@ -112,7 +112,7 @@ def _file(
     from ireebench.isa.emulate.errors import ExecutionLimit, Unsupported
     from ireebench.isa.emulate.listing import read_listing
     from ireebench.isa.emulate.standalone import choose_kernel, parse_binding, run_kernel
-    from ireebench.report import emulation
+    from ireebench.report import emulation, executed
     from ireebench.report.table import Table
 
     name, bindings, constants, grid = launch
@@ -130,7 +130,7 @@ def _file(
         f"{done.kernel} on {done.target}",
     )
     result = done.result
-    tables = [table, emulation.count_table([result.counts])]
+    tables = [table, executed.count_table([result.counts])]
     tables += [emulation.fault_table(result.reports)] if result.reports else []
     output.emit(
         tables,
@@ -142,7 +142,7 @@ def _file(
                 for text, b in zip(bindings, done.bindings, strict=True)
             ],
             "faults": emulation.faults_document(result.reports),
-            "executed": emulation.counts_document([result.counts]),
+            "executed": executed.counts_document([result.counts]),
         },
     )
     return not result.reports
@@ -188,13 +188,13 @@ def _problems(
     compiler: Compiler, candidates: list[Candidate], inputs: tuple[int, int], how: Options, output: Output
 ) -> bool:
     from ireebench.isa.emulate.program import EmulationResult
-    from ireebench.report import emulation
+    from ireebench.report import emulation, executed
     from ireebench.sweep.emulated import emulate_candidate
 
     results = [emulate_candidate(compiler, c, *inputs, how) for c in candidates]
     done = [r.outcome for r in results if isinstance(r.outcome, EmulationResult)]
     tables = [emulation.summary(results)]
-    tables += [emulation.count_table([c for d in done for c in d.counts])] if done else []
+    tables += [executed.count_table([c for d in done for c in d.counts])] if done else []
     reports = [r for d in done for r in d.reports]
     tables += [emulation.fault_table(reports)] if reports else []
     output.emit(tables, emulation.document(results))

@@ -1,4 +1,4 @@
-"""Tables and documents of emulated kernels: results, faults, and counts of what was executed (never a time)."""
+"""Tables and documents of emulated kernels: results and faults."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ireebench.isa.emulate.report import Counts, Report
+from ireebench.isa.emulate.report import Report
 from ireebench.outcome import Failure
+from ireebench.report.executed import counts_document
 from ireebench.report.table import Cell, Table
 from ireebench.sweep.emulated import Emulated
 
@@ -46,29 +47,6 @@ def fault_table(reports: Sequence[Report]) -> Table:
     return Table.of(titles, rows, "faults")
 
 
-def count_table(counts: Sequence[Counts]) -> Table:
-    """A row a dispatch: what it executed. Counts, not times."""
-    titles = (
-        "kernel", "workgroups", "waves", "instructions", "vector", "scalar", "waits", "loaded bytes", "stored bytes",
-        "cache lines", "LDS conflicts", "loads in flight", "clamped lanes",
-    )  # fmt: skip
-    return Table.of(titles, [_counts(c) for c in counts], "executed")
-
-
-def _counts(c: Counts) -> tuple[Cell, ...]:
-    def total(part: str) -> int:
-        return sum(n for name, n in c.instructions.items() if name.startswith(part))
-
-    def moved(direction: str) -> int:
-        return sum(n for name, n in c.bytes.items() if name.startswith(f"global {direction}"))
-
-    vector = total("vector") + total("conversion") + total("packed") + total("dot") + total("cross-lane")
-    return (
-        c.kernel, c.workgroups, c.waves, c.total, vector, total("scalar"), total("wait"), moved("load"), moved("store"),
-        c.cache_lines, c.lds_conflicts, c.loads_in_flight, c.clamped_lanes,
-    )  # fmt: skip
-
-
 def document(results: Sequence[Emulated]) -> dict[str, Any]:
     """For JSON."""
     return {"emulations": [_document(r) for r in results]}
@@ -97,8 +75,3 @@ def _document(r: Emulated) -> dict[str, Any]:
 def faults_document(reports: Sequence[Report]) -> list[dict[str, Any]]:
     """Faults for JSON."""
     return [{**asdict(r), "fault": str(r.fault), "workgroup": list(r.workgroup)} for r in reports]
-
-
-def counts_document(counts: Sequence[Counts]) -> list[dict[str, Any]]:
-    """Counts for JSON."""
-    return [{**asdict(c), "total": c.total} for c in counts]

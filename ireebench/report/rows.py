@@ -10,6 +10,7 @@ from typing import Any
 from ireebench.measure.job import CachePolicy
 from ireebench.problems.ops.table import op_of
 from ireebench.problems.problem import Problem
+from ireebench.report.executed import counts_document
 from ireebench.store.trial import Timing, Trial
 
 # (bytes moved, cache policy) -> GB/s that a streaming read reaches there; None where it was not measured.
@@ -140,6 +141,7 @@ def row_document(row: Row) -> dict[str, Any]:
         "percent_of_ceiling": row.percent_of_ceiling,
         "plausible": row.plausible,
         "evidence": _evidence(t),
+        "counts": counts_document(t.counts) if t.counts else None,
         "compile_key": t.compile_key,
         "measure_key": t.measure_key,
         "key": t.key,

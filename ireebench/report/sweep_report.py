@@ -13,6 +13,7 @@ from ireebench.report.rows import CeilingLookup, Row, all_rows, no_ceiling, row_
 from ireebench.report.sweep_tables import (
     compiled_line,
     coverage_table,
+    executed_table,
     failure_table,
     ranked_table,
     static_table,
@@ -66,7 +67,10 @@ def make_report(
         tables = [ranked_table(s, top) for s in standings]
         lines = [summary_line(s) for s in standings]
     else:
-        tables = [*(static_table(p, mine, top) for p, mine in by_problem.items()), coverage_table(rows)]
+        tables = []
+        for p, mine in by_problem.items():
+            tables += [t for t in (static_table(p, mine, top), executed_table(p, mine, top)) if t is not None]
+        tables.append(coverage_table(rows))
         lines = [compiled_line(rows)]
     failures = failure_table(rows)
     if failures is not None:

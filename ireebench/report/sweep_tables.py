@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 from ireebench.outcome import Stage, Status
 from ireebench.problems.problem import Problem
+from ireebench.report.executed import trial_count_table
 from ireebench.report.ranking import Standing, median_ns, speedup
 from ireebench.report.rows import Row
 from ireebench.report.table import Cell, Column, Table
+from ireebench.store.trial import Trial
 
 
 def us(ns: float | None) -> float | None:
@@ -101,10 +103,7 @@ def static_table(problem: Problem, rows: Iterable[Row], top: int = 10) -> Table:
     heads += ("elements/workgroup", "iterations", "VGPRs", "SGPRs", "LDS bytes", "spills", "waves/SIMD", "load bytes")
     heads += ("lints", "applied", "check")
     body: list[tuple[Cell, ...]] = []
-    for r in rows:
-        t = r.trial
-        if t.problem != problem or t.status is not Status.OK or not t.kernels:
-            continue
+    for t in _compiled(problem, rows, top):
         k = t.kernels[0]
         size = "x".join(map(str, k.workgroup_size)) if k.workgroup_size else None
         config = (k.subgroups, k.thread_loads, k.partial_reduction, k.elements_per_workgroup, k.iterations)
@@ -114,17 +113,24 @@ def static_table(problem: Problem, rows: Iterable[Row], top: int = 10) -> Table:
         body.append(
             (t.variant, t.form, str(t.config), t.ship.value, size, *config, *registers, lints, t.applied, check)
         )
-    return Table.of(heads, _spread(body, top), f"{title_of(problem)}: compiled, not timed")
+    return Table.of(heads, body, f"{title_of(problem)}: compiled, not timed")
 
 
-def _spread(body: list[tuple[Cell, ...]], top: int) -> list[tuple[Cell, ...]]:
-    """At most `top` rows of each variant (the first cell)."""
-    seen: Counter[Cell] = Counter()
+def executed_table(problem: Problem, rows: Iterable[Row], top: int = 10) -> Table | None:
+    """What the emulator executed of the candidates in `static_table`; None where it executed none."""
+    title = f"{title_of(problem)}: executed by the emulator, for the rows that it checked (counts, not times)"
+    return trial_count_table(_compiled(problem, rows, top), title)
+
+
+def _compiled(problem: Problem, rows: Iterable[Row], top: int) -> list[Trial]:
+    """The compiled candidates of a problem, at most `top` of each variant."""
+    seen: Counter[str | None] = Counter()
     kept = []
-    for row in body:
-        seen[row[0]] += 1
-        if seen[row[0]] <= top:
-            kept.append(row)
+    for t in (r.trial for r in rows):
+        if t.problem == problem and t.status is Status.OK and t.kernels:
+            seen[t.variant] += 1
+            if seen[t.variant] <= top:
+                kept.append(t)
     return kept
 
 

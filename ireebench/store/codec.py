@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ireebench.compiler.artifact import KernelEvidence
+from ireebench.isa.emulate.report import Counts
 from ireebench.problems.check import CheckResult
 from ireebench.problems.problem import Problem
 from ireebench.store.trial import KernelSummary
@@ -62,6 +63,16 @@ def _tuples(data: dict[str, Any]) -> dict[str, Any]:
 def evidence_from(text: str | None) -> tuple[KernelEvidence, ...]:
     """The reverse of `evidence_text`."""
     return tuple(KernelEvidence(**_tuples(k)) for k in json.loads(text)) if text else ()
+
+
+def counts_text(counts: Iterable[Counts]) -> str:
+    """What the emulator executed as JSON."""
+    return to_json([asdict(c) for c in counts])
+
+
+def counts_from(text: str | None) -> tuple[Counts, ...]:
+    """The reverse of `counts_text`."""
+    return tuple(Counts(**c) for c in json.loads(text)) if text else ()
 
 
 def check_text(check: CheckResult | None) -> str | None:

@@ -143,6 +143,7 @@ class Store:
             t.applied,
             codec.check_text(t.check),
             codec.evidence_text(t.kernels) if t.kernels else None,
+            codec.counts_text(t.counts) if t.counts else None,
             t.compile_key,
             t.measure_key,
             t.compile_s,

@@ -85,4 +85,5 @@ MIGRATIONS: tuple[str, ...] = (
         body TEXT NOT NULL
     );
     """,
+    "ALTER TABLE trial ADD COLUMN counts TEXT",  # what the emulator executed
 )

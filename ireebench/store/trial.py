@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ireebench.compiler.artifact import KernelEvidence
+from ireebench.isa.emulate.report import Counts
 from ireebench.measure.job import CachePolicy
 from ireebench.measure.result import RunResult
 from ireebench.outcome import Stage, Status
@@ -108,7 +109,8 @@ class Timing:
 class Trial:
     """One candidate (variant, form, config) or baseline on one target, and how it ended.
 
-    Exactly one of `variant` and `baseline` is set. `runs` hold the samples, one per process and cache policy.
+    Exactly one of `variant` and `baseline` is set. `runs` hold the samples, one per process and cache policy. `counts`
+    are what the emulator executed, one a dispatch: never times.
     """
 
     key: str  # unique: problem, target, variant/baseline, form, config, timer, device, protocol
@@ -134,6 +136,7 @@ class Trial:
     spec: str | None = None
     timer: str | None = None
     runs: tuple[RunSummary, ...] = ()
+    counts: Sequence[Counts] = ()
     environment: int | None = None  # row of the store's environment table
 
     @property

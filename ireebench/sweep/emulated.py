@@ -70,9 +70,10 @@ def checked_trial(compiler: Compiler, trial: Trial, artifact: Artifact, rows: in
     outcome, check = _judge(compiler, artifact, trial.problem, (kept, seed), None)
     if isinstance(outcome, Failure) or check is None:
         return replace(trial, reason=f"not emulated: {outcome.reason}" if isinstance(outcome, Failure) else None)
+    trial = replace(trial, check=check, counts=outcome.counts)
     if check.ok:
-        return replace(trial, stage=Stage.CHECKED, check=check)
-    return replace(trial, status=Status.WRONG_RESULT, check=check, reason=f"emulated: {check.reason}")
+        return replace(trial, stage=Stage.CHECKED)
+    return replace(trial, status=Status.WRONG_RESULT, reason=f"emulated: {check.reason}")
 
 
 def conformance_emulated(

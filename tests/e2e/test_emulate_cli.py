@@ -26,6 +26,32 @@ def test_a_problem_is_compiled_executed_and_checked(ireebench: Run) -> None:
     assert not any("ns" in key.split("_") or "time" in key for key in emulation["executed"][0])
 
 
+SWEEP = (
+    *("sweep", "argmax", "--shape", "4x4096", "--dtype", "f32", "--target", "gfx942", "--variants", "vd"),
+    *("--check", "emulated", "--limit", "2", "--quiet"),
+)
+
+
+def test_a_sweep_checks_on_the_emulator_and_shows_counts_and_no_time(ireebench: Run) -> None:
+    done = ireebench(*SWEEP, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    trials = json.loads(done.stdout)["trials"]
+    assert len(trials) == 2
+    for trial in trials:
+        assert trial["check"] == {"ok": True, "first_index": True, "by": "emulator"}
+        assert (trial["stage"], trial["median_ns"], trial["timer"]) == ("checked", None, None)
+        (counts,) = trial["counts"]
+        # One row of 4096 f32 by vector loads of 4 or 16 bytes; 16 KiB are 128 lines.
+        vector_loads = sum(n for name, n in counts["bytes"].items() if name in ("global load b128", "global load b32"))
+        assert vector_loads >= 16384
+        assert counts["cache_lines"] >= 128
+        assert counts["dpp"] > 0
+        assert counts["total"] == sum(counts["instructions"].values())
+    shown = ireebench(*SWEEP)  # from the store
+    assert "executed by the emulator" in shown.stdout
+    assert f"{trials[0]['counts'][0]['total']}" in shown.stdout
+
+
 def test_a_file_is_executed_with_the_bindings_that_the_user_describes(ireebench: Run) -> None:
     done = ireebench("emulate", FILE, *BINDINGS, "--format", "json")
     assert done.returncode == 0, done.stderr
@@ -47,6 +73,7 @@ def test_a_fault_in_a_file_ends_with_3_and_says_where(ireebench: Run, tmp_path: 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        ((*SWEEP[:6], "--target", "cpu", "--check", "emulated"), "--check emulated executes AMD assembly"),
         (("emulate", "lama3"), "no model matches 'lama3'"),
         (("emulate", "nowhere.s"), "nowhere.s"),
         (("emulate", "llama3-8b", "--target", "sm_89"), "is no AMD target"),

@@ -14,6 +14,7 @@ import numpy as np
 from ireebench.isa.assembly import Instruction, Kernel
 from ireebench.isa.emulate import lds
 from ireebench.isa.emulate.decode import decode
+from ireebench.isa.emulate.dpp import is_dpp
 from ireebench.isa.emulate.errors import ExecutionLimit, Unsupported
 from ireebench.isa.emulate.machine import Machine
 from ireebench.isa.emulate.operands import EXEC, SCC, SGPR_ID, VCC, parse_operand
@@ -53,6 +54,7 @@ class Block:
     groups: list[str]
     last: Instruction | None
     target: int = -1
+    dpp: int = 0  # how many of them have DPP
     waves: int = 0  # waves that went through: instruction counts come from it
 
 
@@ -71,6 +73,10 @@ class Code:
                 if b.waves:
                     counts[group] = counts.get(group, 0) + b.waves
         return counts
+
+    def dpp_count(self) -> int:
+        """Wave-instructions executed with DPP, whatever their class."""
+        return sum(b.dpp * b.waves for b in self.blocks)
 
 
 def compile_kernel(kernel: Kernel, machine: Machine) -> Code:
@@ -98,6 +104,7 @@ def compile_kernel(kernel: Kernel, machine: Machine) -> Code:
             step = decode(ins, machine, i)
             block.runs.append(checked(machine, step) if machine.sanitize else unchecked(step))
             block.groups.append(step.group)
+            block.dpp += is_dpp(dict(ins.modifiers))
         code.blocks.append(block)
     return code
 

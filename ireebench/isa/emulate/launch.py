@@ -162,6 +162,7 @@ def _counts(code: Code, machine: Machine, workgroups: int, waves: int) -> Counts
         workgroups,
         waves,
         dict(sorted(code.instruction_counts().items())),
+        code.dpp_count(),
         dict(sorted(t.bytes.items())),
         t.cache_lines,
         t.lds_conflicts,

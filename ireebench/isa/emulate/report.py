@@ -68,8 +68,8 @@ class Reports:
 class Counts:
     """What one dispatch really executed. Never a time.
 
-    `instructions` counts wave-instructions by class; `bytes` moved by "<space> <direction> b<width>" of the active
-    lanes; `cache_lines` touched by the waves' global accesses, summed over instructions (128-byte lines);
+    `instructions` counts wave-instructions by class, `dpp` those with DPP of any class; `bytes` moved by
+    "<space> <direction> b<width>" of the active lanes; `cache_lines` touched by the waves' global accesses, summed over instructions (128-byte lines);
     `lds_conflicts` extra LDS passes (see docs/emulator.md); `loads_in_flight` the most loads that one wave had
     outstanding; `clamped_lanes` lanes whose buffer access the resource's range turned into nothing.
     """
@@ -78,6 +78,7 @@ class Counts:
     workgroups: int
     waves: int
     instructions: Mapping[str, int]
+    dpp: int
     bytes: Mapping[str, int]
     cache_lines: int
     lds_conflicts: int

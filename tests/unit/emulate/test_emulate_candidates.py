@@ -46,6 +46,12 @@ def test_a_right_candidate_is_checked_by_the_emulator(compiler: Compiler, candid
     assert (trial.status, trial.stage) == (Status.OK, Stage.CHECKED)
     assert trial.check is not None
     assert trial.check.by == "emulator"
+    (counts,) = trial.counts
+    # Two rows of 2048 f32, loaded once (scalar loads and reads of the LDS are apart): 16 KiB in 128 lines.
+    loaded = sum(n for name, n in counts.bytes.items() if name == "global load b128")
+    assert loaded >= 2 * 2048 * 4
+    assert counts.cache_lines >= 128
+    assert counts.dpp > 0
 
 
 def test_a_wrong_candidate_becomes_a_wrong_result(compiler: Compiler, candidate: object) -> None:

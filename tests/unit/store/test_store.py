@@ -9,6 +9,7 @@ import pytest
 
 from ireebench.compiler.artifact import KernelEvidence
 from ireebench.errors import StoreError
+from ireebench.isa.emulate.report import Counts
 from ireebench.measure.result import KernelSamples, RunResult
 from ireebench.outcome import Stage, Status
 from ireebench.problems.check import CheckResult
@@ -61,6 +62,16 @@ def test_a_trial_comes_back_as_it_was_stored(tmp_path: Path) -> None:
     assert (run.samples, run.median_ns, run.q1_ns, run.q3_ns, run.span_ns) == (3, 2000.0, 1950.0, 2050.0, 2100.0)
     assert run.kernels[0].registers == 24
     assert run.foreign == (("fill", 2),)
+
+
+def test_what_the_emulator_executed_comes_back(tmp_path: Path) -> None:
+    counts = (Counts("k", 1, 4, {"scalar": 7, "vector int": 90}, 12, {"global load b128": 16384}, 128, 0, 4, 0),)
+    with Store.open(tmp_path / "t.db", create=True) as store:
+        store.put_trials([a_trial(counts=counts), a_trial("k2")])
+        first, second = store.trials()
+    assert tuple(first.counts) == counts
+    assert first.counts[0].total == 97
+    assert not second.counts
 
 
 def test_raw_samples_come_back_exactly(tmp_path: Path) -> None:
@@ -132,6 +143,21 @@ def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
     db.close()
     with pytest.raises(StoreError, match="newer ireebench"):
         Store.open(path)
+
+
+def test_a_store_of_the_first_version_is_read_and_brought_up_to_date(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    with Store.open(path, create=True) as store:
+        store.put_runs(a_trial(), [a_run([5, 6, 7])])
+    db = sqlite3.connect(path)
+    db.execute("ALTER TABLE trial DROP COLUMN counts")
+    db.execute("PRAGMA user_version = 1")
+    db.commit()
+    db.close()
+    with Store.open(path) as store:
+        (trial,) = store.trials()
+    assert trial.runs[0].median_ns == 6.0
+    assert not trial.counts
 
 
 def test_a_truncated_store_is_reported_as_damaged(tmp_path: Path) -> None:
