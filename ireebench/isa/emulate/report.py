@@ -69,9 +69,10 @@ class Counts:
     """What one dispatch really executed. Never a time.
 
     `instructions` counts wave-instructions by class, `dpp` those with DPP of any class; `bytes` moved by
-    "<space> <direction> b<width>" of the active lanes; `cache_lines` touched by the waves' global accesses, summed over instructions (128-byte lines);
-    `lds_conflicts` extra LDS passes (see docs/emulator.md); `loads_in_flight` the most loads that one wave had
-    outstanding; `clamped_lanes` lanes whose buffer access the resource's range turned into nothing.
+    "<space> <direction> b<width>" of the active lanes; `cache_lines` touched by the waves' global accesses, summed over
+    instructions (128-byte lines); `lds_conflicts` extra LDS passes (see docs/emulator.md); `loads_in_flight` the most
+    loads that one wave had outstanding; `clamped_lanes` lanes whose buffer access the resource's range turned into
+    nothing.
     """
 
     kernel: str
