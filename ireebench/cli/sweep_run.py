@@ -16,6 +16,7 @@ from ireebench.cli.sweep_options import Place
 from ireebench.compiler.cache import default_cache
 from ireebench.compiler.driver import Compiler, default_jobs
 from ireebench.compiler.spawner import Limits
+from ireebench.errors import OutputError, StoreError
 from ireebench.measure.campaign import RunJob
 from ireebench.measure.profiled import run_job
 from ireebench.outcome import Status
@@ -88,13 +89,23 @@ def sweep(request: Request, place: Place, cluster: str | None = None) -> Outcome
         progress = stack.enter_context(SweepProgress(quiet=place.quiet))
         tools = Tools(store, machines.compiler, machines.run_job, place.out / "work", progress)
         try:
-            return run_sweep(request, tools, machines.environment)
+            outcome = run_sweep(request, tools, machines.environment)
+            if not place.db.is_file():
+                raise _removed(place)
+            return outcome
+        except (OSError, StoreError, OutputError) as e:
+            raise e if place.db.is_file() and place.out.is_dir() else _removed(place) from e
         except KeyboardInterrupt:
             # The second Ctrl-C is for those who cannot wait for the children to be ended.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             click.echo(f"\ninterrupted; what is done is kept in {place.db}. To go on, run it again:", err=True)
             click.echo("  " + " ".join(["ireebench", *sys.argv[1:]]), err=True)
             raise
+
+
+def _removed(place: Place) -> OutputError:
+    gone = place.db if place.out.is_dir() else place.out
+    return OutputError(f"{gone} was removed while the sweep ran; run it again (compiles are kept in the cache)")
 
 
 def run(request: Request, place: Place, top: int, output: Output, cluster: str | None = None) -> None:

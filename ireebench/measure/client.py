@@ -27,6 +27,9 @@ BETWEEN_ITEMS_S = 300.0
 PREPARE_FACTOR = 10.0
 # Workers in a row that end without having moved the job on: then the rest of the job is given up.
 MOST_FRUITLESS_STARTS = 2
+# What a worker may have wanted to write last: a turn's samples with a few kernels.
+_PROBE_BYTES = 256 * 1024
+_KEPT = "what is measured is kept; run it again when that is mended"
 # Each look at the journal takes a little of the machine that is being measured.
 _POLL_S = 0.05
 
@@ -88,7 +91,10 @@ class _Run:
         fruitless = 0
         while self._pending():
             before = self._steps_done()
-            yield from self._one_worker()
+            try:
+                yield from self._one_worker()
+            except OSError as e:  # the folder was removed, or its disk is full
+                raise OutputError(f"{self.folder}: cannot be written any more: {e.strerror}; {_KEPT}") from e
             moved = self._steps_done() != before
             fruitless = 0 if moved else fruitless + 1
             if fruitless >= MOST_FRUITLESS_STARTS:
@@ -133,8 +139,21 @@ class _Run:
                         break
                     time.sleep(_POLL_S)
         if ended is not None:
+            if ended != 0:
+                self._ensure_writable()
             self._book_end(ended)
         yield from self._news()
+
+    def _ensure_writable(self) -> None:
+        """Raises OSError where a worker may have died because it could not write: nobody's outcome but the disk's."""
+        probe = self.folder / "probe"
+        try:
+            with probe.open("wb") as file:
+                file.write(bytes(_PROBE_BYTES))
+                file.flush()
+                os.fsync(file.fileno())
+        finally:
+            probe.unlink(missing_ok=True)
 
     def _overdue(self, quiet_s: float) -> float | None:
         """The limit in seconds that the worker has exceeded since its last event; None while it has not."""

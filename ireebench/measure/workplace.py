@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import sys
@@ -32,6 +33,8 @@ EXIT_SECONDS = 20
 
 # What the runtime, a library or the operating system raise when a launch, a load or an allocation fails.
 RUN_ERRORS = (RuntimeError, ValueError, OSError, MemoryError, LookupError, TypeError, ImportError)
+# What writing the journal or the samples raises on a disk that is full.
+DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Worker:
@@ -98,6 +101,8 @@ class Worker:
         except UserError as e:
             self.fail(item, Failure(Status.UNAVAILABLE, _one_line(e), progress.stage_before(item)))
         except RUN_ERRORS as e:
+            if isinstance(e, OSError) and e.errno in DISK_ERRORS:
+                raise  # no outcome of the entry's: the client says so and the next run tries again
             reason = f"{_one_line(e)} (while {item})"
             self.fail(item, Failure(Status.RUN_FAILED, reason, progress.stage_before(item)))
             if kind_of(self._job.device) != "cpu" and item.phase != "prepare":
