@@ -204,17 +204,11 @@ def _problems(
 def _conformance(
     compiler: Compiler, candidates: list[Candidate], inputs: tuple[int, int], how: Options, output: Output
 ) -> bool:
-    from ireebench.report.table import Table
+    from ireebench.report.conformance import conformance_document, conformance_table
     from ireebench.sweep.emulated import conformance_emulated
 
     candidate = candidates[0]
-    kept = min(inputs[0], candidate.problem.rows)
-    rows = conformance_emulated(compiler, candidate, kept, inputs[1], how)
-    table = Table.of(
-        ("case", "verdict", "ties", "NaN", "why"),
-        [(r.case, r.verdict, r.ties, r.nan, r.reason) for r in rows],
-        f"{candidate}, emulated",
-    )
-    cases = [{"case": r.case, "verdict": r.verdict, "ties": r.ties, "nan": r.nan, "reason": r.reason} for r in rows]
-    output.emit(table, {"candidate": str(candidate), "by": "emulator", "cases": cases})
+    rows = conformance_emulated(compiler, candidate, *inputs, how)
+    named = [(candidate.variant.name, r) for r in rows]
+    output.emit(conformance_table(named, f"{candidate}, emulated"), conformance_document(named, "emulator"))
     return all(r.verdict != "fail" for r in rows)

@@ -97,6 +97,29 @@ class MeasureChoice:
     emulated_rows: int
 
 
+def check_options(rows: int) -> Callable[[F], F]:
+    """`--check`, `--emulated-rows` (default `rows`); gives `emulated_rows: int`, 0 for a check on the device."""
+
+    def decorate(f: F) -> F:
+        @click.option(
+            "--check",
+            type=click.Choice(["device", "emulated"]),
+            default="device",
+            show_default=True,
+            help="emulated: execute the assembly for AMD targets on the CPU, with no GPU and no times.",
+        )
+        @click.option(
+            "--emulated-rows", type=click.IntRange(min=1), default=rows, show_default=True, help="Rows of each."
+        )
+        @functools.wraps(f)
+        def wrapper(*args: Any, check: str, emulated_rows: int, **kwargs: Any) -> Any:
+            return f(*args, emulated_rows=emulated_rows if check == "emulated" else 0, **kwargs)
+
+        return wrapper  # type: ignore[return-value]
+
+    return decorate
+
+
 def measure_options(f: F) -> F:
     """`--device`, `--timer`, `--baselines` and the protocol; gives `measure: MeasureChoice`."""
 
@@ -115,14 +138,7 @@ def measure_options(f: F) -> F:
     @click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Interleaved rounds.")
     @click.option("--cache", default="hot", show_default=True, help="hot, cold, or hot,cold.")
     @click.option("--compile-only", is_flag=True, help="Compile and read the evidence; run nothing.")
-    @click.option(
-        "--check",
-        type=click.Choice(["device", "emulated"]),
-        default="device",
-        show_default=True,
-        help="emulated: execute the assembly for AMD targets on the CPU, with no GPU and no times.",
-    )
-    @click.option("--emulated-rows", type=click.IntRange(min=1), default=1, show_default=True, help="Rows of each.")
+    @check_options(rows=1)
     @functools.wraps(f)
     def wrapper(
         *args: Any,
@@ -137,16 +153,21 @@ def measure_options(f: F) -> F:
         rounds: int,
         cache: str,
         compile_only: bool,
-        check: str,
         emulated_rows: int,
         **kwargs: Any,
     ) -> Any:
         protocol = Protocol(
             warmup=warmup, invocations=invocations, seconds=seconds, rounds=rounds, cache=_policies(cache)
         )
-        rows = emulated_rows if check == "emulated" else 0
         choice = MeasureChoice(
-            device, timer, names(baseline_names), protocol, processes, finalists, compile_only or rows > 0, rows
+            device=device,
+            timer=timer,
+            baselines=names(baseline_names),
+            protocol=protocol,
+            processes=processes,
+            finalists=finalists,
+            compile_only=compile_only or emulated_rows > 0,
+            emulated_rows=emulated_rows,
         )
         return f(*args, measure=choice, **kwargs)
 

@@ -87,6 +87,12 @@ def resolve_target(name: str, device: str | None) -> Target:
     return find_target(kind_of(device or auto_device()))
 
 
+def require_assembly(target: Target) -> None:
+    """Raises UsageError for a target whose code the emulator can't execute."""
+    if target.backend != "hip":
+        raise UsageError(f"--check emulated executes AMD assembly; target {target.name} has none")
+
+
 def resolve_variants(op: str, asked: tuple[str, ...], target: Target) -> tuple[Variant, ...]:
     """The variants asked for, or all that the op has (the shuffle ones only when asked for: they double a sweep)."""
     if asked:
@@ -165,8 +171,8 @@ def _request(asked: Asked, target: Target, measuring: Measuring | None, fresh: b
     from ireebench.sweep.static import parse_filter
 
     space, measure = asked.space, asked.measure
-    if measure.emulated_rows and target.backend != "hip":
-        raise UsageError(f"--check emulated executes AMD assembly; target {target.name} has none")
+    if measure.emulated_rows:
+        require_assembly(target)
     baselines: tuple[str, ...] = ()
     if measuring is not None:
         from ireebench.measure.baselines.table import expand
