@@ -9,7 +9,9 @@ from enum import Enum, auto
 from ireebench.compiler.spawner import Exit, Limits
 
 _OUT_OF_MEMORY = re.compile(r"bad_alloc|out of memory|Cannot allocate memory|Allocation failed", re.IGNORECASE)
-_ERROR = re.compile(r"^(?:(?P<where>\S+:\d+:\d+): )?(?:fatal )?error: (?P<what>.+)$", re.MULTILINE | re.IGNORECASE)
+_ERROR = re.compile(
+    r"^(?:<unknown>\S+ |(?P<where>\S+:\d+:\d+): )?(?:fatal )?error: (?P<what>.+)$", re.MULTILINE | re.IGNORECASE
+)
 _FATAL = re.compile(r"^(?:LLVM ERROR|iree-compile|Assertion failed|error reading): ?(?P<what>.+)$", re.MULTILINE)
 _FRAME = re.compile(r"^ *#\d+ 0x[0-9a-f]+ (?P<what>mlir::iree_compiler::[\w:~]+)", re.MULTILINE)
 _NEAR_LIMIT = 0.8  # a crash with this share of the memory limit resident is taken for an allocation that failed

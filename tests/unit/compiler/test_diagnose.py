@@ -47,6 +47,11 @@ def test_the_first_diagnostic_is_one_line_with_its_place() -> None:
     expected = "'func.func' op failed to distribute (dump/configured_module_argmax_dispatch_0.mlir:8:6)"
     assert first_diagnostic(DISTRIBUTE) == expected
     assert first_diagnostic("") is None
+    # As iree-compile 3.13 prints it: the cause has no place, its consequence has one.
+    unknown = (
+        "<unknown>:0: error: Unknown ROCM target 'gfx906'\nmodule.mlir:0:0: error: device alias \"hip\" does not\n"
+    )
+    assert first_diagnostic(unknown) == "Unknown ROCM target 'gfx906'"
     assert first_diagnostic("cannot start /x: no\n") == "cannot start /x: no"
 
 

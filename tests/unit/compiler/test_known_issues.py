@@ -44,6 +44,13 @@ def test_a_failure_is_shown_with_reference_and_way_round() -> None:
     )
 
 
+def test_a_card_older_than_the_compiler_takes_is_explained() -> None:
+    known = explain(IREE, "compile_failed", "Unknown ROCM target 'gfx906'", "", "")
+    assert known is not None
+    assert "gfx908 is the oldest that it takes" in known
+    assert explain(IREE, "compile_failed", "Unknown ROCM target 'gfx942x'", "", "") is None
+
+
 @pytest.mark.parametrize(
     ("version", "status", "output", "configured"),
     [
