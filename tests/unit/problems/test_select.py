@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ireebench.errors import BadShapeError, UnknownNameError, UsageError
-from ireebench.problems import select as module
+from ireebench.problems import validate
 from ireebench.problems.select import Selection, match_names, select
 
 
@@ -144,7 +144,7 @@ def test_a_bad_shape_or_type_gets_one_clear_line(op: str, shape: str, dtype: str
 
 
 def test_i32_holds_the_index_of_two_to_the_31_elements() -> None:
-    assert module.INDEX_LIMITS["i32"] == 2_147_483_648
+    assert validate.INDEX_LIMITS["i32"] == 2_147_483_648
     module.validate(module.Problem("x", "argmax", (2**31,), "f16", "i32"))
 
 
@@ -160,7 +160,7 @@ def test_a_shape_without_a_type_asks_for_one() -> None:
 
 
 def test_a_shape_beyond_this_machines_memory_gets_both_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "machine_memory_bytes", lambda: 2**30)
+    monkeypatch.setattr(validate, "machine_memory_bytes", lambda: 2**30)
     with pytest.raises(BadShapeError) as e:
         select("argmax", Selection(shape="1024x1048576", dtype="f32"))
     assert str(e.value) == ("shape 1024x1048576 f32 is 4.0 GiB of input, more than this machine's memory of 1.0 GiB")
@@ -169,7 +169,7 @@ def test_a_shape_beyond_this_machines_memory_gets_both_figures(monkeypatch: pyte
 
 
 def test_this_machines_memory_is_a_sane_figure() -> None:
-    assert 2**28 < module.machine_memory_bytes() < 2**50
+    assert 2**28 < validate.machine_memory_bytes() < 2**50
 
 
 def test_an_unknown_op_is_named() -> None:
