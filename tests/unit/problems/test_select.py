@@ -145,7 +145,7 @@ def test_a_bad_shape_or_type_gets_one_clear_line(op: str, shape: str, dtype: str
 
 def test_i32_holds_the_index_of_two_to_the_31_elements() -> None:
     assert validate.INDEX_LIMITS["i32"] == 2_147_483_648
-    module.validate(module.Problem("x", "argmax", (2**31,), "f16", "i32"))
+    validate.validate(validate.Problem("x", "argmax", (2**31,), "f16", "i32"))
 
 
 @pytest.mark.parametrize(("index", "exact"), [("bf16", 256), ("f16", 2048), ("f32", 16_777_216)])
