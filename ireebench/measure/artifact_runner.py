@@ -18,6 +18,7 @@ import iree.runtime as rt
 import ml_dtypes
 import numpy as np
 
+from ireebench.measure.device import ordinal
 from ireebench.measure.runnable import Array
 from ireebench.problems.ops.base import InputSpec
 
@@ -73,7 +74,8 @@ class Device:
         self.uri = uri
         self.instance = rt.VmInstance()
         try:
-            self.hal = rt.get_device(uri)
+            # A UUID has several spellings, of which the driver takes one: the number is always understood.
+            self.hal = rt.get_device(f"{uri.partition(':')[0]}://{ordinal(uri)}" if "://GPU-" in uri else uri)
         except (RuntimeError, ValueError) as e:
             raise RuntimeError(f"device {uri} cannot be opened: {first_line(e)}") from e
 

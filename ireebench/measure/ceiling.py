@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from ireebench.measure.baselines.cub import device_ordinal
 from ireebench.measure.ceiling_device import (
     WORD_BYTES,
     CpuPool,
@@ -29,7 +28,7 @@ from ireebench.measure.ceiling_device import (
     ReadRunnable,
     Walk,
 )
-from ireebench.measure.device import describe, kind_of
+from ireebench.measure.device import describe, kind_of, ordinal
 from ireebench.measure.job import CachePolicy
 from ireebench.measure.protocol import Rotation, cold_copies
 from ireebench.measure.timers.base import Timer
@@ -206,7 +205,7 @@ def open_pool(device: str, largest_bytes: int) -> ReadPool:
         cpu = describe(device)
         pool_bytes = max(2 * largest_bytes, 2 * (cpu.cache_bytes or 0) + largest_bytes)
         return CpuPool(pool_bytes, cpu.name, cpu.cache_bytes)
-    return GpuPool(kind, device_ordinal(device), max(2 * largest_bytes, _SMALLEST_GPU_POOL))
+    return GpuPool(kind, ordinal(device), max(2 * largest_bytes, _SMALLEST_GPU_POOL))
 
 
 def default_sizes(device: str) -> tuple[int, ...]:

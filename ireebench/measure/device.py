@@ -9,7 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from ireebench.errors import MissingToolError
+from ireebench.errors import MissingToolError, UsageError
+from ireebench.measure.hip_devices import HipDevice, select
 
 Kind = Literal["hip", "cuda", "cpu"]
 
@@ -66,23 +67,41 @@ def describe(uri: str) -> DeviceInfo:
     if not found:
         library = {"cuda": "the NVIDIA driver (libcuda.so)", "hip": "ROCm (libamdhip64.so)"}[kind]
         raise MissingToolError(f"no {kind} device: {library} or the card is missing; --target cpu measures here")
-    number = uri.partition("://")[2] or "0"
-    if not number.isdecimal():
-        matching = [d for d in found if d.get("path") == number]
-    else:
-        matching = found[int(number) : int(number) + 1]
-    if not matching:
-        raise MissingToolError(f"no device '{uri}'; {kind} has {len(found)}: {kind}://0 to {kind}://{len(found) - 1}")
-    return DeviceInfo(str(matching[0]["name"]), kind, uri, cache_bytes=_gpu_cache_bytes(kind, number))
+    number = _position(uri, kind, found)
+    return DeviceInfo(str(found[number]["name"]), kind, uri, cache_bytes=_gpu_cache_bytes(kind, number))
 
 
-def _gpu_cache_bytes(kind: Kind, number: str) -> int | None:
+def ordinal(uri: str) -> int:
+    """A GPU's number among those that its driver shows to this process: "cuda" is 0, "hip://1" 1.
+
+    A UUID is looked up; raises MissingToolError where it names none of them.
+    """
+    path = uri.partition("://")[2]
+    return int(path or 0) if not path or path.isdecimal() else _position(uri, kind_of(uri), devices_of(kind_of(uri)))
+
+
+def _position(uri: str, kind: Kind, found: list[dict[str, Any]]) -> int:
+    """Where a URI's device is among those found. HIP's rules for numbers and UUIDs are `hip_devices`'."""
+    if kind == "hip":
+        devices = [HipDevice(i, i, str(d.get("path"))) for i, d in enumerate(found)]
+        try:
+            return select(uri, devices, os.environ).index
+        except UsageError as e:
+            raise MissingToolError(str(e)) from e
+    wanted = uri.partition("://")[2] or "0"
+    for i, d in enumerate(found):
+        if wanted in (str(i), d.get("path")):
+            return i
+    raise MissingToolError(f"no device '{uri}'; {kind} has {len(found)}: {kind}://0 to {kind}://{len(found) - 1}")
+
+
+def _gpu_cache_bytes(kind: Kind, number: int) -> int | None:
     """Size of a CUDA device's L2, as the driver tells it; None elsewhere (the target's table has AMD's)."""
-    if kind != "cuda" or not number.isdecimal():
+    if kind != "cuda":
         return None
     from ireebench.measure.cuda_driver import find_device
 
-    device = find_device(int(number))
+    device = find_device(number)
     return device.l2_bytes if device else None
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from ireebench.errors import MissingToolError
 from ireebench.measure.baselines import native_build
+from ireebench.measure.device import ordinal
 from ireebench.measure.runnable import Array
 from ireebench.problems.dtypes import FLOATS, INDEX_TYPES
 from ireebench.problems.problem import Problem
@@ -30,12 +31,6 @@ _TYPES = {"f16": 0, "bf16": 1, "f32": 2}
 _FORMS = {"device": 0, "segmented": 1, "segmented_offsets": 2, "segmented_fixed": 3}
 _FIXED_SINCE = 300_100  # CUB_VERSION
 _MAX_ELEMENTS = 2**31 - 1  # both libraries index segments with int
-
-
-def device_ordinal(device: str) -> int:
-    """The ordinal of a device URI: "cuda://1" and "hip://1" are 1, "cuda" is 0. Raises ValueError for other forms."""
-    path = device.partition("://")[2]
-    return int(path) if path else 0
 
 
 def _declare(library: ctypes.CDLL) -> ctypes.CDLL:
@@ -138,9 +133,9 @@ class CubBaseline:
         if device.partition("://")[0] != _SCHEME[self.library]:
             return f"{self.library} runs on {_SCHEME[self.library]} devices, not on {device}"
         try:
-            device_ordinal(device)
-        except ValueError:
-            return f"{self.library} takes a device by number (cuda://0), not {device}"
+            ordinal(device)
+        except MissingToolError as e:
+            return str(e)
         reason = native_build.missing_compiler(_KIND[self.library])
         if reason is None and self.form == "segmented_fixed":
             version = native_build.cub_version()
@@ -171,12 +166,12 @@ class CubBaseline:
         expected = FLOATS[problem.dtype].numpy
         if inputs[0].dtype != expected or inputs[0].size != problem.rows * problem.reduction:
             raise ValueError(f"{self.name}: input is {inputs[0].dtype}{inputs[0].shape}, the problem {expected}")
-        ordinal = device_ordinal(device)
         try:
-            library = _declare(native_build.load("argreduce.cu", _KIND[self.library], ordinal))
+            card = ordinal(device)
+            library = _declare(native_build.load("argreduce.cu", _KIND[self.library], card))
         except MissingToolError as e:
             raise RuntimeError(str(e)) from e  # this entry's failure, not the whole job's
-        return CubRunnable(library, problem, inputs[0], copies, (ordinal, _FORMS[self.form]))
+        return CubRunnable(library, problem, inputs[0], copies, (card, _FORMS[self.form]))
 
 
 # hipCUB has no form with a fixed segment size.

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ireebench.measure.artifact_runner import POISON_BYTE
-from ireebench.measure.device import kind_of
+from ireebench.measure.device import kind_of, ordinal
 from ireebench.measure.runnable import Array, Baseline, Runnable
 from ireebench.problems.ops.table import op_of
 from ireebench.problems.problem import Problem
@@ -88,7 +88,7 @@ class _TorchRunnable:
         self._torch = torch
         self._problem = problem
         self._on_gpu = kind_of(device) != "cpu"
-        where = f"cuda:{device.partition('://')[2] or 0}" if self._on_gpu else "cpu"
+        where = f"cuda:{ordinal(device)}" if self._on_gpu else "cpu"
         self._inputs = [tuple(_tensor(torch, array).to(where, copy=True) for array in inputs) for _ in range(copies)]
         self._results: tuple[Any, ...] = ()
 

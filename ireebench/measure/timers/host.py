@@ -12,6 +12,7 @@ from time import perf_counter_ns
 
 from ireebench.measure.runnable import Runnable
 from ireebench.measure.timers.base import Invocation
+from ireebench.measure.timers.cadence import paced
 
 
 class HostTimer:
@@ -58,8 +59,8 @@ class LaunchOnlyTimer:
         yield
 
     def sample(self, runnable: Runnable, copies: list[int]) -> list[Invocation]:
-        """Launches once per entry of `copies` and returns no samples."""
-        for copy in copies:
+        """Launches once per entry of `copies`, at the common cadence, and returns no samples."""
+        for copy, _ in paced(copies, perf_counter_ns):
             runnable.launch(copy)
             runnable.sync()
         return []

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ireebench.measure.baselines import table
-from ireebench.measure.baselines.cub import BASELINES, device_ordinal
+from ireebench.measure.baselines.cub import BASELINES
 from ireebench.measure.ceiling import gpu_readers
 from ireebench.measure.ceiling_device import GpuPool, Reader, expected_fold
 from ireebench.problems.dtypes import FLOATS
@@ -99,9 +99,8 @@ def test_a_build_that_fails_is_the_entrys_failure_not_the_jobs(tmp_path: Path, m
         BASELINES["hipcub_device"].prepare(problem, (np.zeros(4, np.float32),), 1, "hip://0")
 
 
-def test_ordinals_come_from_the_device_uri() -> None:
-    assert [device_ordinal(d) for d in ("cuda", "cuda://0", "hip://3")] == [0, 0, 3]
-    assert "by number" in (BASELINES["hipcub_device"].missing("hip://GPU-1234") or "")
+def test_a_card_that_is_not_there_is_named() -> None:
+    assert "no device 'hip://GPU-1234'" in (BASELINES["hipcub_device"].missing("hip://GPU-1234") or "")
 
 
 @pytest.mark.parametrize("size", [16, 16 * 255, 16 * 4096 + 48, (1 << 18) + 16])

@@ -57,6 +57,25 @@ def test_a_card_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> N
         device.describe("hip://0")
 
 
+ROCR_ID, HIP_ID = "GPU-6a1f0c7e2b3d4e5f", "GPU-36613166-3063-3765-3262-336434653566"  # one card, in both spellings
+
+
+def test_an_amd_card_is_found_by_its_number_or_either_spelling_of_its_uuid(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROCR_VISIBLE_DEVICES", "3,5")
+    cards = [{"name": "First", "path": "GPU-30303030-3030-3030-3030-303030303030"}, {"name": "Second", "path": HIP_ID}]
+    monkeypatch.setattr(device, "devices_of", lambda kind: cards if kind == "hip" else [])
+    for uri in ("hip://1", f"hip://{ROCR_ID}", f"hip://{HIP_ID}"):
+        assert device.describe(uri).name == "Second"
+        assert device.describe(uri).uri == uri
+        assert device.ordinal(uri) == 1
+    with pytest.raises(MissingToolError, match=r"no device 'hip://2'; visible: .*; hidden by ROCR_VISIBLE_DEVICES=3,5"):
+        device.describe("hip://2")
+
+
+def test_numbers_of_cards_need_no_driver() -> None:
+    assert [device.ordinal(d) for d in ("cuda", "cuda://0", "hip://3")] == [0, 0, 3]
+
+
 def test_a_driver_that_is_not_measured_on_is_refused() -> None:
     with pytest.raises(ValueError, match="vulkan"):
         device.kind_of("vulkan://0")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,17 @@ import pytest
 
 from ireebench.errors import UnknownNameError
 from ireebench.measure.artifact_runner import ArtifactRunner, Device, Tensor, upload_inputs
+from ireebench.measure.group_run import GroupRun
+from ireebench.measure.job import Entry, Group, Job, Protocol
 from ireebench.measure.runnable import Array
 from ireebench.measure.timers import table
+from ireebench.measure.timers.base import Invocation
+from ireebench.measure.timers.batched import BatchedTimer
+from ireebench.measure.timers.cadence import CADENCE_NS
 from ireebench.measure.timers.hal import HalTimer, split_invocations
 from ireebench.measure.timers.host import HostTimer, LaunchOnlyTimer
+from ireebench.measure.workplace import Worker
+from ireebench.problems.problem import Problem
 
 
 class Sleeper:
@@ -70,6 +78,56 @@ def test_launching_only_gives_no_samples() -> None:
     sleeper = Sleeper()
     assert LaunchOnlyTimer().sample(sleeper, [0, 0]) == []
     assert sleeper.launched == [0, 0]
+
+
+def test_launching_only_keeps_the_cadence_of_the_timers() -> None:
+    at_ns: list[int] = []
+
+    class Stamped(Sleeper):
+        def launch(self, copy: int) -> None:
+            at_ns.append(time.perf_counter_ns())
+
+        def sync(self) -> None:
+            pass
+
+    LaunchOnlyTimer().sample(Stamped(), [0] * 50)
+    # Fifty launches take the time of 49 gaps at least; what lies between a launch and its stamp may differ.
+    assert at_ns[-1] - at_ns[0] > 48 * CADENCE_NS
+
+
+class Told:
+    """A timer that launches nothing of its own and notes which cache policy it was told before each call."""
+
+    name = "host"
+
+    def __init__(self) -> None:
+        self.cache: str | None = None
+        self.seen: list[tuple[str | None, list[int]]] = []
+
+    def missing(self, device: str) -> str | None:
+        return None
+
+    def session(self, device: str) -> Any:
+        return contextlib.nullcontext()
+
+    def sample(self, runnable: Any, copies: list[int]) -> list[Invocation]:
+        self.seen.append((self.cache, copies))
+        return [Invocation(1000, 1000) for _ in copies]
+
+
+def test_a_timer_that_launches_more_than_asked_is_told_hot_from_cold(tmp_path: Path) -> None:
+    protocol = Protocol(warmup=1, invocations=10, seconds=0.1, rounds=1, cache=("hot", "cold"))
+    group = Group(Problem("p", "argmax", (4, 512), "f32"), (Entry("numpy", baseline="numpy"),))
+    timer = Told()
+    worker = Worker(tmp_path, Job("local-task", "host", protocol, (group,), cache_bytes=4096), timer)
+    GroupRun(worker, 0, group).run()
+    worker.journal.close()
+    assert {cache for cache, _ in timer.seen} == {"hot", "cold"}
+    assert all(not any(copies) for cache, copies in timer.seen if cache == "hot")
+    assert any(any(copies) for cache, copies in timer.seen if cache == "cold")
+    # The timer that the hook is for has it, and those that launch what they are asked to have not.
+    assert hasattr(BatchedTimer(), "cache")
+    assert not hasattr(HostTimer(), "cache")
 
 
 @pytest.fixture
