@@ -51,7 +51,7 @@ def read_campaign(path: Path) -> Campaign:
         parts |= {"process": 0, "cache_bytes": data["cache_bytes"], "schema_version": 1}
         final = Job.of(parts | {"protocol": data["protocol"]})
         search = Job.of(parts | {"protocol": data["search"]})
-    except (KeyError, TypeError, OSError, json.JSONDecodeError) as e:
+    except (LookupError, TypeError, AttributeError, OSError, json.JSONDecodeError, RecursionError) as e:
         raise ValueError(f"{path}: not a campaign: {e}") from e
     return Campaign(
         final.device,
@@ -67,7 +67,10 @@ def read_campaign(path: Path) -> Campaign:
 
 def damaged_files(folder: Path) -> Iterator[str]:
     """Names of files that the manifest lists and that are missing, differ, or lie outside the folder."""
-    manifest: Mapping[str, str] = json.loads((folder / MANIFEST).read_text())["files"]
+    try:
+        manifest: Mapping[str, str] = dict(json.loads((folder / MANIFEST).read_text())["files"])
+    except (OSError, LookupError, TypeError, AttributeError, ValueError, RecursionError) as e:
+        raise ValueError(f"{folder / MANIFEST}: not a bundle's manifest: {e}") from e
     root = folder.resolve()
     for name, digest in manifest.items():
         path = (folder / name).resolve()

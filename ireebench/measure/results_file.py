@@ -89,6 +89,10 @@ class ResultsWriter:
         self._lines = []
 
 
+# What reading a record raises that was damaged, or made to do harm.
+_DAMAGE = (LookupError, TypeError, ValueError, AttributeError, OSError, zipfile.BadZipFile, RecursionError)
+
+
 def read_results(path: Path) -> tuple[Mapping[str, Any], Iterator[EntryResult]]:
     """The environment and the results of one file. Nothing is unpacked to disk; names and sizes are checked.
 
@@ -100,7 +104,7 @@ def read_results(path: Path) -> tuple[Mapping[str, Any], Iterator[EntryResult]]:
             raise ValueError(f"{path}: unpacks to more than {MOST_UNPACKED >> 20} MB")
         environment = json.loads(archive.read(ENVIRONMENT))
         lines = archive.read(LINES).decode().splitlines()
-    except (KeyError, OSError, zipfile.BadZipFile, json.JSONDecodeError, UnicodeDecodeError) as e:
+    except (KeyError, OSError, zipfile.BadZipFile, json.JSONDecodeError, UnicodeDecodeError, RecursionError) as e:
         raise ValueError(f"{path}: not a results file: {e}") from e
     return environment, _results(path, archive, lines)
 
@@ -110,7 +114,7 @@ def _results(path: Path, archive: zipfile.ZipFile, lines: Iterable[str]) -> Iter
         for line in lines:
             try:
                 yield _result(archive, json.loads(line))
-            except (KeyError, TypeError, ValueError, OSError, zipfile.BadZipFile) as e:
+            except _DAMAGE as e:
                 raise ValueError(f"{path}: damaged result: {e}") from e
 
 

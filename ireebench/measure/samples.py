@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+import zipfile
 
 import numpy as np
 
 from ireebench.measure.job import CachePolicy
 from ireebench.measure.result import KernelSamples, RunResult
+
+# Of one run: ten million samples of four columns are no measurement of ours.
+MOST_UNPACKED = 320 << 20
 
 
 def pack_samples(run: RunResult) -> bytes:
@@ -26,7 +30,10 @@ def _size3(values: list[int] | None) -> tuple[int, int, int] | None:
 
 
 def unpack_samples(body: bytes, process: int, cache: CachePolicy, timer: str) -> RunResult:
-    """The reverse of `pack_samples`."""
+    """The reverse of `pack_samples`; raises ValueError for what unpacks to more than any run holds."""
+    with zipfile.ZipFile(io.BytesIO(body)) as archive:
+        if sum(i.file_size for i in archive.infolist()) > MOST_UNPACKED:
+            raise ValueError(f"samples that unpack to more than {MOST_UNPACKED >> 20} MB")
     with np.load(io.BytesIO(body), allow_pickle=False) as data:
         meta = json.loads(str(data["meta"]))
         kernels = tuple(

@@ -113,6 +113,8 @@ def _load(path: Path) -> dict[str, Any]:
         raise BadFileError(f"{path}: not valid TOML: {what}") from None
     except RecursionError:
         raise BadFileError(f"{path}: nested too deep") from None
+    except ValueError as e:  # a number of thousands of digits
+        raise BadFileError(f"{path}: not valid TOML: {e}") from None
 
 
 def _first_error(error: ErrorDetails) -> str:

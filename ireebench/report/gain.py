@@ -69,7 +69,13 @@ def pooled(level: str, ratios: Sequence[float]) -> Speedup:
 
 def read_speedups(text: str, name: str) -> tuple[Speedup, ...]:
     """Speedups from CSV with the columns level, speedup and, optionally, low and high; BadFileError names the line."""
-    reader = csv.DictReader(io.StringIO(text))
+    try:
+        return _read_speedups(csv.DictReader(io.StringIO(text)), name)
+    except csv.Error as e:
+        raise BadFileError(f"{name}: not CSV: {e}") from e
+
+
+def _read_speedups(reader: csv.DictReader[str], name: str) -> tuple[Speedup, ...]:
     missing = {"level", "speedup"} - set(reader.fieldnames or ())
     unknown = set(reader.fieldnames or ()) - set(COLUMNS)
     if missing or unknown:

@@ -121,8 +121,8 @@ def import_results(folder: Path, files: Iterable[Path], store: Store) -> Importe
         damaged = list(damaged_files(folder))
         raw = json.loads((folder / TRIALS).read_text())["trials"]
         trials = {t.key: t for t in map(trial_from, raw)}
-    except (OSError, KeyError, TypeError, ValueError, UserError) as e:
-        raise BadFileError(f"{folder}: not a bundle: {e}") from e
+    except (OSError, LookupError, TypeError, AttributeError, ValueError, RecursionError, UserError) as e:
+        raise BadFileError(f"{folder}: not a bundle: {_said(e)}") from e
     if damaged:
         raise BadFileError(f"{folder}: its files are not those it was made with: {', '.join(damaged[:3])}")
     counts = [0, 0]
@@ -139,9 +139,14 @@ def import_results(folder: Path, files: Iterable[Path], store: Store) -> Importe
                 store.put_session(place, codec.to_json(session))
             for measured in _store(trials, results, here, store):
                 counts[not measured] += 1
-        except (KeyError, TypeError, ValueError) as e:
-            raise BadFileError(str(e) if str(file) in str(e) else f"{file}: {e}") from e
+        except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as e:
+            raise BadFileError(_said(e) if str(file) in str(e) else f"{file}: {_said(e)}") from e
     return Imported(counts[0], counts[1], device)
+
+
+def _said(error: Exception) -> str:
+    """An error in words: a KeyError alone says just the key."""
+    return f"{error} is missing" if isinstance(error, KeyError) else str(error)
 
 
 def _environment(data: Any) -> Environment:

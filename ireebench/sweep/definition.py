@@ -105,7 +105,9 @@ def _read(path: Path) -> dict[str, Any]:
         raise BadFileError(f"{path}: can't be read: {e.strerror or e}") from None
     except UnicodeDecodeError as e:
         raise BadFileError(f"{path}: byte {e.start} is not UTF-8; a sweep definition is TOML text") from None
-    except tomllib.TOMLDecodeError as e:
+    except RecursionError:
+        raise BadFileError(f"{path}: nested too deep") from None
+    except ValueError as e:  # also a number of thousands of digits
         raise BadFileError(f"{path}: not valid TOML: {e}") from None
 
 

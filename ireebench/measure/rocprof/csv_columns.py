@@ -60,7 +60,10 @@ def header(path: Path) -> tuple[str, ...]:
     """The column names, stripped; empty for an empty file. Raises OSError."""
     with path.open("rb") as f:
         line = f.readline().decode("utf-8-sig", "replace")
-    return tuple(c.strip() for c in _fields_of(line.rstrip("\r\n")))
+    try:
+        return tuple(c.strip() for c in _fields_of(line.rstrip("\r\n")))
+    except csv.Error:  # a name of a megabyte: no header
+        return ()
 
 
 def _fields_of(line: str) -> list[str]:

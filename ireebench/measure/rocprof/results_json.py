@@ -22,6 +22,8 @@ def read_json(path: Path) -> tuple[Dispatches, int]:
             f"{path}: not complete JSON (line {e.lineno}: {e.msg}); the profiled program was probably killed before "
             "rocprofv3 wrote its files: let it end by itself"
         ) from e
+    except RecursionError as e:
+        raise TraceError(f"{path}: nested too deep to be results of rocprofv3") from e
     if not isinstance(document, dict) or not isinstance(document.get(ROOT), list):
         raise TraceError(
             f"{path}: no rocprofv3 results, the key '{ROOT}' is missing; give rocprofv3's NAME_results.json"
