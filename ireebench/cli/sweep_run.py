@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 from collections.abc import Sequence
@@ -17,10 +18,14 @@ from ireebench.compiler.cache import default_cache
 from ireebench.compiler.driver import Compiler, default_jobs
 from ireebench.compiler.spawner import Limits
 from ireebench.errors import OutputError, StoreError
+from ireebench.measure import ceiling
 from ireebench.measure.campaign import RunJob
+from ireebench.measure.device import describe
 from ireebench.measure.profiled import run_job
 from ireebench.outcome import Status
 from ireebench.report.best_specs import best_specs
+from ireebench.report.load import ceiling_of
+from ireebench.report.profiled import profiled_document, profiled_table
 from ireebench.report.sweep_report import SweepReport, make_report
 from ireebench.report.table import Table, to_csv
 from ireebench.store.database import Store
@@ -28,6 +33,7 @@ from ireebench.store.trial import Environment, Trial
 from ireebench.sweep.environment import current_environment, identity
 from ireebench.sweep.loop import Outcome, run_sweep
 from ireebench.sweep.plan import plan
+from ireebench.sweep.profile import Bench, Profiled, profile
 from ireebench.sweep.request import Request
 from ireebench.sweep.stages import Tools
 
@@ -113,8 +119,13 @@ def run(request: Request, place: Place, top: int, output: Output, cluster: str |
     place.prepare()
     outcome = sweep(request, place, cluster)
     with Store.open(place.db) as store:
+        if request.measuring is not None and cluster is None:
+            _keep_ceiling(store, outcome.environment, request.measuring.device)
         report = report_of(store, outcome, request, top)
-    output.emit(report.tables, report.document if output.format == "json" else {})
+    profiled = _profiled(report, outcome, request, place) if request.profile else ()
+    tables = (*report.tables, profiled_table(profiled)) if profiled else report.tables
+    document = {**report.document, "profiled": profiled_document(profiled)} if output.format == "json" else {}
+    output.emit(tables, document)
     if output.format == "table" and output.path is None:
         click.echo("\n" + "\n".join(report.lines))
     _write(report, best_specs(report.standings, request.target), request, place)
@@ -122,12 +133,35 @@ def run(request: Request, place: Place, top: int, output: Output, cluster: str |
         raise click.exceptions.Exit(3)
 
 
+def _profiled(report: SweepReport, outcome: Outcome, request: Request, place: Place) -> tuple[Profiled, ...]:
+    """Counter runs and thread traces of each problem's best."""
+    assert request.measuring is not None
+    candidates = {c.key: c.subject.candidate for p in outcome.plans for c in p.candidates}
+    best = {s.best.trial.key: candidates[s.best.trial.key] for s in report.standings if s.best is not None}
+    chosen = [(key, candidate) for key, candidate in best.items() if candidate is not None]
+    if not place.quiet:
+        click.echo(f"profile: {len(chosen)} candidates", err=True)
+    with ExitStack() as stack:
+        _, machines = here(request, place, stack)
+        bench = Bench(machines.compiler, request.measuring, request.target.cache_bytes, place.out)
+        return tuple(profile(bench, chosen, request.profile))
+
+
 def report_of(store: Store, outcome: Outcome, request: Request, top: int) -> SweepReport:
     """The report of a finished sweep's trials."""
     trials = _trials_of(store, outcome)
     noise = {(p, cache): values for (p, _env, cache), values in store.noise().items() if _env == outcome.environment}
     caches = request.measuring.protocol.cache if request.measuring else ()
-    return make_report(trials, caches, noise, top)
+    return make_report(trials, caches, noise, top, ceiling_of(store, outcome.environment))
+
+
+def _keep_ceiling(store: Store, environment: int, device: str) -> None:
+    """Puts the ceiling that `ireebench ceiling` measured on this device beside the trials; says how to get one."""
+    table = ceiling.load(ceiling.ceiling_file(describe(device).name))
+    if table is None:
+        click.echo(f"no ceiling for percentages yet: ireebench ceiling --device {device}", err=True)
+    else:
+        store.put_ceiling(environment, json.dumps(table.to_json()))
 
 
 def _trials_of(store: Store, outcome: Outcome) -> tuple[Trial, ...]:

@@ -14,7 +14,8 @@ from ireebench.report.rows import CeilingLookup, no_ceiling
 from ireebench.store.database import Store
 
 
-def _ceiling(store: Store, environment: int) -> CeilingLookup:
+def ceiling_of(store: Store, environment: int) -> CeilingLookup:
+    """The lookup of an environment's measured ceiling; one that knows nothing where none is stored."""
     body = store.ceiling(environment)
     if body is None:
         return no_ceiling
@@ -42,6 +43,6 @@ def load_evidence(store: Store, op: str | None = None, *, sources: bool = False)
         mine = tuple(t for t in trials if t.environment == row)
         floors = {(p, cache): values for (p, env, cache), values in noise.items() if env == row}
         place = environments.get(row) if row is not None else None
-        ceiling = no_ceiling if row is None else _ceiling(store, row)
+        ceiling = no_ceiling if row is None else ceiling_of(store, row)
         found.append(Evidence(mine, floors, samples, place, ceiling))
     return tuple(sorted(found, key=lambda e: not e.caches))

@@ -62,13 +62,20 @@ def speedup(baseline: Row | None, candidate: Row | None, *, by: str = "kernel") 
     return median_ns(baseline, by=by) / median_ns(candidate, by=by)
 
 
+def _is_final(row: Row) -> bool:
+    return row.timing is not None and row.timing.final
+
+
 def standing(
     problem: Problem, rows: Iterable[Row], cache: CachePolicy, noise: Iterable[float] = (), *, by: str = "kernel"
 ) -> Standing:
-    """Ranks one problem's rows. `noise` are the A/A figures of the final processes; the largest counts."""
+    """Ranks one problem's rows. `noise` are the A/A figures of the final processes; the largest counts.
+
+    Finalists come first: what only the search timed was timed once, and briefly, and may owe its place to luck.
+    """
     mine = [r for r in rows if r.trial.problem == problem]
     timed = [r for r in mine if r.cache == cache and r.timing is not None and r.trial.status is Status.OK]
-    timed.sort(key=lambda r: median_ns(r, by=by))
+    timed.sort(key=lambda r: (not _is_final(r), median_ns(r, by=by)))
     return Standing(
         problem=problem,
         cache=cache,
@@ -77,12 +84,3 @@ def standing(
         failed=tuple(r for r in mine if r.trial.status is not Status.OK),
         noise=max(noise, default=DEFAULT_NOISE),
     )
-
-
-def verdict(ratio: float | None, noise: float) -> str:
-    """ "win", "tie" or "loss" of a candidate whose speedup is `ratio`; "-" where there is nothing to compare with."""
-    if ratio is None:
-        return "-"
-    if abs(ratio - 1.0) <= noise:
-        return "tie"
-    return "win" if ratio > 1.0 else "loss"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ireebench.outcome import Stage, Status
 from ireebench.problems.problem import Problem
@@ -12,7 +13,7 @@ from ireebench.report.executed import trial_count_table
 from ireebench.report.ranking import Standing, median_ns, speedup
 from ireebench.report.rows import Row
 from ireebench.report.table import Cell, Column, Table
-from ireebench.store.trial import Trial
+from ireebench.store.trial import Timing, Trial
 
 
 def us(ns: float | None) -> float | None:
@@ -52,40 +53,43 @@ def _shown(standing: Standing, top: int) -> list[Row]:
 def ranked_table(standing: Standing, top: int = 10) -> Table:
     """Candidates by their median, with what they are worth against the default and each baseline.
 
-    Times are us of one invocation (sum of kernels; span beside it); speedups are baseline / candidate.
+    Times are us of one invocation (sum of kernels; span beside it where a timer tells them apart); speedups are
+    baseline / candidate. "runs" counts the final processes behind a figure; "search": it is of the search alone.
     """
     versus = _versus(standing)
-    columns = [
-        *(Column(c) for c in ("variant", "form", "config", "check", "ships")),
-        *(Column(c) for c in ("median us", "IQR us", "span us")),
-        Column("GB/s", 1),
-        Column("% ceiling", 1),
-        *(Column(h) for h in versus.heads),
-        Column("applied"),
+    shown = _shown(standing, top)
+    columns: list[tuple[Column, Callable[[Row], Cell]]] = [
+        (Column("variant"), lambda r: r.trial.variant or f"[{r.trial.baseline}]"),
+        (Column("form"), lambda r: r.trial.form),
+        (Column("config"), lambda r: str(r.trial.config) if r.trial.variant else None),
+        (Column("check"), _check_cell),
+        (Column("ships"), lambda r: r.trial.ship.value if r.trial.variant else None),
+        (Column("median us"), lambda r: us(_timing(r).median_ns)),
+        (Column("IQR us"), lambda r: us(_timing(r).q3_ns - _timing(r).q1_ns)),
+        (Column("runs"), lambda r: str(_timing(r).processes) if _timing(r).final else "search"),
+        (Column("GB/s", 1), lambda r: r.gb_per_s),
     ]
-    rows: list[tuple[Cell, ...]] = []
-    for r in _shown(standing, top):
-        t, timing = r.trial, r.timing
-        assert timing is not None
-        check: Cell = "-" if t.check is None else "ok" if t.check.ok else "wrong"
-        rows.append(
-            (
-                t.variant or f"[{t.baseline}]",
-                t.form,
-                str(t.config) if t.variant else None,
-                check,
-                t.ship.value if t.variant else None,
-                us(timing.median_ns),
-                us(timing.q3_ns - timing.q1_ns),
-                us(timing.span_ns),
-                r.gb_per_s,
-                r.percent_of_ceiling,
-                *(speedup(other, r) for other in versus.rows),
-                t.applied,
-            )
-        )
+    if any(run.kernels for r in shown for run in r.trial.runs):
+        columns.insert(7, (Column("span us"), lambda r: us(_timing(r).span_ns)))
+    if any(r.percent_of_ceiling is not None for r in shown):
+        columns.append((Column("% ceiling", 1), lambda r: r.percent_of_ceiling))
+    for head, other in zip(versus.heads, versus.rows, strict=True):
+        columns.append((Column(head), partial(speedup, other)))
+    if any(r.trial.applied is not None for r in shown):
+        columns.append((Column("applied"), lambda r: r.trial.applied))
+    rows = tuple(tuple(cell(r) for _, cell in columns) for r in shown)
     heading = f"{title_of(standing.problem)}, {standing.cache}, noise floor {100 * standing.noise:.1f}%"
-    return Table(tuple(columns), tuple(rows), heading)
+    return Table(tuple(c for c, _ in columns), rows, heading)
+
+
+def _timing(row: Row) -> Timing:
+    assert row.timing is not None
+    return row.timing
+
+
+def _check_cell(row: Row) -> Cell:
+    check = row.trial.check
+    return None if check is None else "ok" if check.ok else "wrong"
 
 
 def static_table(problem: Problem, rows: Iterable[Row], top: int = 10) -> Table:

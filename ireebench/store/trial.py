@@ -88,7 +88,10 @@ def summarise(run: RunResult) -> RunSummary:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """A trial's figure under one cache policy: the median over processes of each process's own figure, ns."""
+    """A trial's figure under one cache policy: the median over processes of each process's own figure, ns.
+
+    `final`: from the final processes; else from the search, which is not quoted where there are finals.
+    """
 
     cache: CachePolicy
     timer: str
@@ -98,6 +101,7 @@ class Timing:
     q1_ns: float
     q3_ns: float
     span_ns: float
+    final: bool
 
     @property
     def gap_ns(self) -> float:
@@ -155,10 +159,10 @@ class Trial:
         if not runs:
             return None
         first = runs[0]
+        final = first.process > 0
         if len(runs) == 1:  # most of a large store
-            return Timing(
-                cache, first.timer, 1, first.samples, first.median_ns, first.q1_ns, first.q3_ns, first.span_ns
-            )
+            figures = (first.median_ns, first.q1_ns, first.q3_ns, first.span_ns)
+            return Timing(cache, first.timer, 1, first.samples, *figures, final)
         return Timing(
             cache=cache,
             timer=first.timer,
@@ -168,4 +172,5 @@ class Trial:
             q1_ns=statistics.median(r.q1_ns for r in runs),
             q3_ns=statistics.median(r.q3_ns for r in runs),
             span_ns=statistics.median(r.span_ns for r in runs),
+            final=final,
         )
