@@ -14,6 +14,7 @@ from ireebench.cli.sweep_options import (
     Space,
     measure_options,
     place_options,
+    profile_options,
     space_options,
 )
 from ireebench.cli.sweep_request import asked_by_file, asked_by_options, make_remote_request, make_request
@@ -33,6 +34,7 @@ EXAMPLES = options.examples(
 @options.problems
 @space_options
 @measure_options
+@profile_options
 @place_options
 @click.option("--file", "file", metavar="NAME|TOML", help="A sweep definition, in place of OP and problems.")
 @click.option("--dry-run", is_flag=True, help="Count candidates, explain refusals, run nothing.")
@@ -72,6 +74,8 @@ def command(
         raise UnknownNameError("op", op, OPS)
     else:
         asked = asked_by_options(op, selection, space, measure)
+    if cluster is not None and asked.measure.profile:
+        raise UsageError("--pmc and --att run where the GPU is: leave --cluster out")
     if cluster is not None and not asked.measure.compile_only:
         request = replace(make_remote_request(asked), fresh=place.fresh)
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,6 +15,7 @@ from ireebench.errors import OutputError, UnknownNameError, UsageError
 from ireebench.measure.job import CachePolicy, Protocol
 from ireebench.problems.problem import OPS
 from ireebench.space.config import Config
+from ireebench.sweep.request import NO_PROFILE, Profile
 
 F = TypeVar("F", bound=Callable[..., Any])
 DEFAULT_OUT = Path("ireebench-out")
@@ -116,6 +117,7 @@ def check_options(rows: int) -> Callable[[F], F]:
             return f(*args, emulated_rows=emulated_rows if check == "emulated" else 0, **kwargs)
 
         return wrapper  # type: ignore[return-value]
+    profile: Profile = NO_PROFILE
 
     return decorate
 
@@ -195,6 +197,20 @@ class Place:
     db: Path
     out: Path
     jobs: int | None
+def profile_options(f: F) -> F:
+    """`--pmc`, `--att`: goes below `measure_options`, whose `measure` it completes."""
+
+    @click.option("--pmc", metavar="NAME[,NAME...]", help="Then collect counters of each best, by rocprofv3: no times.")
+    @click.option("--att", is_flag=True, help="Then trace the threads of each best, by rocprofv3: no times.")
+    @functools.wraps(f)
+    def wrapper(*args: Any, pmc: str | None, att: bool, measure: MeasureChoice, **kwargs: Any) -> Any:
+        if pmc is not None and not names(pmc):
+            raise UsageError("--pmc names no counter; write SQ_WAVES,TCC_HIT_sum (rocprofv3-avail list has them)")
+        return f(*args, measure=replace(measure, profile=Profile(names(pmc), att)), **kwargs)
+
+    return wrapper  # type: ignore[return-value]
+
+
     compile_s: float
     fresh: bool
     quiet: bool

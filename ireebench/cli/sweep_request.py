@@ -167,12 +167,24 @@ def make_remote_request(asked: Asked) -> Request:
     return _request(asked, target, measuring, fresh=False)
 
 
+def _require_profiler(measuring: Measuring | None) -> None:
+    from ireebench.sweep.profile import unusable
+
+    if measuring is None:
+        raise UsageError("--pmc and --att need a device; leave --compile-only, --dry-run, --check emulated out")
+    reason = unusable(measuring.device)
+    if reason is not None:
+        raise MissingToolError(reason)
+
+
 def _request(asked: Asked, target: Target, measuring: Measuring | None, fresh: bool) -> Request:
     from ireebench.sweep.static import parse_filter
 
     space, measure = asked.space, asked.measure
     if measure.emulated_rows:
         require_assembly(target)
+    if measure.profile:
+        _require_profiler(measuring)
     baselines: tuple[str, ...] = ()
     if measuring is not None:
         from ireebench.measure.baselines.table import expand
@@ -191,5 +203,6 @@ def _request(asked: Asked, target: Target, measuring: Measuring | None, fresh: b
         fresh=fresh,
         where=parse_filter(space.where) if space.where else None,
         emulated_rows=measure.emulated_rows,
+        profile=measure.profile,
         definition=asked.definition,
     )

@@ -34,6 +34,20 @@ class Measuring:
 
 
 @dataclass(frozen=True, slots=True)
+class Profile:
+    """What to collect of each problem's best candidate, in runs of its own after the sweep."""
+
+    counters: tuple[str, ...] = ()
+    thread_trace: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.counters) or self.thread_trace
+
+
+NO_PROFILE = Profile()
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """A sweep. `measuring` is None for compile-only; `config` forces one configuration; `limit` samples the space;
     `where` keeps candidates whose assembly does not pass from being measured; `emulated_rows` above 0 executes that
@@ -51,6 +65,7 @@ class Request:
     fresh: bool = False
     where: Where | None = None
     emulated_rows: int = 0
+    profile: Profile = NO_PROFILE
     definition: Definition | None = None  # replaces the space's own configurations where it says so
 
 

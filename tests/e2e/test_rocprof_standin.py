@@ -115,3 +115,50 @@ def test_a_missing_profiler_is_named_with_the_remedy(tmp_path: Path) -> None:
     assert done.returncode != 0
     assert "rocprofv3 is not here; install it with ROCm 6.4.2 or newer" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def stored(place: Path) -> list[tuple[str, int, float]]:
+    return [(t.key, r.process, r.median_ns) for t in trials_of(place) for r in t.runs]
+
+
+def test_counters_and_thread_traces_are_runs_of_their_own_that_leave_the_times_alone(tmp_path: Path) -> None:
+    assert sweep(tmp_path, "--processes", "0").returncode == 0
+    before = stored(tmp_path)
+    done = sweep(tmp_path, "--processes", "0", "--pmc", "SQ_WAVES,TCC_HIT_sum", "--att")
+    assert done.returncode == 0, done.stderr
+    assert stored(tmp_path) == before
+    counted, traced = json.loads(done.stdout)["profiled"]
+    # The stand-in plants 64 + the length of the counter's name, on each launch of the best candidate's kernel.
+    assert {c["counter"]: c["mean"] for c in counted["counters"]} == {"SQ_WAVES": 72.0, "TCC_HIT_sum": 75.0}
+    assert {c["kernel"] for c in counted["counters"]} == {"argmax_dispatch_0_arg_compare_4x512xf32"}
+    assert all(c["calls"] >= 10 for c in counted["counters"])
+    assert counted["reason"] is None
+    assert not any("ns" in key.split("_") for c in counted["counters"] for key in c)
+    assert traced["kind"] == "att"
+    assert list(Path(traced["folder"]).rglob("*_stats_ui_output_*"))
+
+
+def test_a_counter_run_that_gives_nothing_says_so_and_keeps_the_sweep(tmp_path: Path) -> None:
+    assert sweep(tmp_path, "--processes", "0").returncode == 0
+    done = sweep(tmp_path, "--processes", "0", "--pmc", "SQ_WAVES", format="none")
+    assert done.returncode == 0, done.stderr
+    (counted,) = json.loads(done.stdout)["profiled"]
+    assert counted["counters"] == []
+    assert "nothing written" in counted["reason"]
+
+
+@pytest.mark.parametrize(
+    ("extra", "says"),
+    [
+        (("--pmc", "SQ_WAVES", "--compile-only"), "--pmc and --att need a device"),
+        (("--att", "--timer", "host"), "rocprofv3 is not here"),
+    ],
+)
+def test_what_cannot_be_profiled_is_refused_before_anything_runs(
+    tmp_path: Path, extra: tuple[str, ...], says: str
+) -> None:
+    done = sweep(tmp_path, *extra, path="/usr/bin:/bin")
+    assert done.returncode in (1, 2)
+    assert says in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not (tmp_path / "x.db").exists()

@@ -64,6 +64,19 @@ def write_copies(folder: Path, stem: str, count: int) -> None:
     _csv(folder / f"{stem}_memory_copy_trace.csv", (*columns, "Start_Timestamp", "End_Timestamp"), rows)
 
 
+def write_counters(folder: Path, pid: int, values: list[tuple[str, str, int]], launches: int) -> None:
+    """A counter_collection.csv: (kernel, counter, value), each `launches` times."""
+    columns = ("Correlation_Id", "Dispatch_Id", "Agent_Id", "Queue_Id", "Process_Id", "Thread_Id", "Grid_Size")
+    columns += ("Kernel_Id", "Kernel_Name", "Workgroup_Size", "LDS_Block_Size", "Scratch_Size", "VGPR_Count")
+    columns += ("Accum_VGPR_Count", "SGPR_Count", "Counter_Name", "Counter_Value", "Start_Timestamp", "End_Timestamp")
+    rows: list[list[object]] = []
+    for i in range(launches):
+        head: list[object] = [i, i, "Agent 4", 1, pid, pid, 65536, 1]
+        for kernel, counter, value in values:
+            rows.append([*head, kernel, 256, 0, 0, 8, 0, 16, counter, value, 5000 + 100 * i, 5056 + 100 * i])
+    _csv(folder / f"{pid}_counter_collection.csv", columns, rows)
+
+
 def _csv(path: Path, columns: tuple[str, ...], rows: list[list[object]]) -> None:
     with path.open("w", newline="") as f:
         writer = csv.writer(f, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
