@@ -47,10 +47,12 @@ class Campaign:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What an earlier, interrupted campaign left: the median (ns) of each entry searched, and finished processes."""
+    """What an earlier, interrupted campaign left: the median (ns) of each entry searched, finished (entry, process)
+    pairs, and entries that failed and would again."""
 
     searched: Mapping[str, float]
     finals: frozenset[tuple[str, int]] = frozenset()
+    failed: frozenset[str] = frozenset()
 
 
 def pick_finalists(group: Group, medians: Mapping[str, float], count: int) -> tuple[Entry, ...]:
@@ -78,14 +80,14 @@ def run_campaign(campaign: Campaign, folder: Path, run_job: RunJob, before: Prog
     finals (baselines, stock IREE) has nothing to search for: it is left out of process 0 where finals follow.
     """
     medians = dict(before.searched)
-    missing = tuple(g for g in (_unsearched(g, campaign, medians) for g in campaign.groups) if g.entries)
+    missing = tuple(g for g in (_unsearched(g, campaign, before) for g in campaign.groups) if g.entries)
     if missing:
         for result in run_job(campaign.job(missing, 0), folder / "process-0"):
             median = search_median(result)
             if median is not None:
                 medians[result.entry] = median
             yield result
-    failed: set[str] = set()
+    failed = set(before.failed)
     for process in range(1, campaign.processes + 1):
         finals = []
         for group in campaign.groups:
@@ -99,8 +101,9 @@ def run_campaign(campaign: Campaign, folder: Path, run_job: RunJob, before: Prog
                 yield result
 
 
-def _unsearched(group: Group, campaign: Campaign, medians: Mapping[str, float]) -> Group:
-    entries = [e for e in group.entries if e.key not in medians and not (e.always and campaign.processes > 0)]
+def _unsearched(group: Group, campaign: Campaign, before: Progress) -> Group:
+    known = before.searched.keys() | before.failed
+    entries = [e for e in group.entries if e.key not in known and not (e.always and campaign.processes > 0)]
     return replace(group, entries=tuple(entries))
 
 

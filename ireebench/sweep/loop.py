@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ireebench.measure.baselines.table import refusal
 from ireebench.measure.campaign import AA_SUFFIX, Progress, pick_finalists
 from ireebench.measure.job import Group
 from ireebench.outcome import Status
@@ -74,7 +75,8 @@ def resume(plans: tuple[ProblemPlan, ...], request: Request, store: Store) -> Le
         todo = [c for p in plans for c in p.candidates if c.key not in before or c.key in again]
         return Left(todo, Progress({}), {})
     first = request.measuring.search.cache[0]
-    done = progress(store.medians(0, first) if before else {}, first, before)
+    failed = settled_baselines(plans, before, request.measuring.device)
+    done = progress(store.medians(0, first) if before else {}, first, before, failed)
     todo = to_compile(plans, done, before, request)
     measured = [c.key for c in todo if before.get(c.key, ("", ()))[1]]
     return Left(todo, done, {t.key: t for t in store.trials(keys=measured)})
@@ -97,8 +99,10 @@ def to_compile(plans: tuple[ProblemPlan, ...], done: Progress, before: Finished,
     processes = range(1, request.measuring.processes + 1)
     needed: list[Planned] = []
     for p in plans:
-        alive = [c for c in p.candidates if before.get(c.key, (Status.OK,))[0] == Status.OK]
-        entries = tuple(planned_entry(c) for c in (*alive, *p.baselines))
+        # A rejection is a static filter's, and this sweep's may be another.
+        alive = [c for c in p.candidates if before.get(c.key, (Status.OK,))[0] in (Status.OK, Status.REJECTED)]
+        baselines = [b for b in p.baselines if b.key not in done.failed]
+        entries = tuple(planned_entry(c) for c in (*alive, *baselines))
         chosen = {e.key for e in pick_finalists(Group(p.problem, entries), done.searched, request.measuring.finalists)}
         late = {e.key for e in entries if e.always and processes}  # in the finals alone
         unsearched = {c.key for c in alive} - done.searched.keys() - late
@@ -108,7 +112,20 @@ def to_compile(plans: tuple[ProblemPlan, ...], done: Progress, before: Finished,
     return needed
 
 
-def progress(medians: Mapping[str, float], cache: str, before: Finished) -> Progress:
+def progress(medians: Mapping[str, float], cache: str, before: Finished, failed: frozenset[str]) -> Progress:
     """What an earlier run of the same sweep measured: the search's `medians` (ns) and the finished processes."""
     finals = frozenset((key, process) for key, (_, runs) in before.items() for process, c in runs if c == cache)
-    return Progress(medians, finals)
+    return Progress(medians, finals, failed)
+
+
+def settled_baselines(plans: tuple[ProblemPlan, ...], before: Finished, device: str) -> frozenset[str]:
+    """Baselines that failed and would again; one that was missing and is there by now is tried."""
+    settled = []
+    for b in (b for p in plans for b in p.baselines):
+        status = before.get(b.key, (Status.OK,))[0]
+        name = b.subject.baseline
+        assert name is not None
+        come = status == Status.UNAVAILABLE and refusal(name, b.subject.problem, device) is None
+        if status != Status.OK and not come:
+            settled.append(b.key)
+    return frozenset(settled)
