@@ -24,6 +24,7 @@ from ireebench.measure.device import describe
 from ireebench.measure.profiled import run_job
 from ireebench.outcome import Status
 from ireebench.report.best_specs import best_specs
+from ireebench.report.documents import environment_document
 from ireebench.report.load import ceiling_of
 from ireebench.report.profiled import profiled_document, profiled_table
 from ireebench.report.sweep_report import SweepReport, make_report
@@ -122,6 +123,7 @@ def run(request: Request, place: Place, top: int, output: Output, cluster: str |
         if request.measuring is not None and cluster is None:
             _keep_ceiling(store, outcome.environment, request.measuring.device)
         report = report_of(store, outcome, request, top)
+        environment = environment_document(store.environments().get(outcome.environment))
     profiled = _profiled(report, outcome, request, place) if request.profile else ()
     tables = (*report.tables, profiled_table(profiled)) if profiled else report.tables
     document = {**report.document, "profiled": profiled_document(profiled)} if output.format == "json" else {}
