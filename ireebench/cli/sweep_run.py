@@ -126,8 +126,8 @@ def run(request: Request, place: Place, top: int, output: Output, cluster: str |
         environment = environment_document(store.environments().get(outcome.environment))
     profiled = _profiled(report, outcome, request, place) if request.profile else ()
     tables = (*report.tables, profiled_table(profiled)) if profiled else report.tables
-    document = {**report.document, "profiled": profiled_document(profiled)} if output.format == "json" else {}
-    output.emit(tables, document)
+    document = {"environment": environment, **report.document, "profiled": profiled_document(profiled)}
+    output.emit(tables, document if output.format == "json" else {})
     if output.format == "table" and output.path is None:
         click.echo("\n" + "\n".join(report.lines))
     _write(report, best_specs(report.standings, request.target), request, place)
