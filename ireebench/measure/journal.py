@@ -116,11 +116,11 @@ def parse(line: str) -> Event | None:
     try:
         record = json.loads(line)
         name = record.pop("event")
-    except (json.JSONDecodeError, KeyError, AttributeError, TypeError):
+        item = None
+        if "phase" in record:
+            item = Item(record.pop("entry"), record.pop("phase"), record.pop("cache"), record.pop("round"))
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
         return None
-    item = None
-    if "phase" in record:
-        item = Item(record.pop("entry"), record.pop("phase"), record.pop("cache"), record.pop("round"))
     return Event(name, item, record)
 
 

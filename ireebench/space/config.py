@@ -59,10 +59,12 @@ class Config:
             if key not in known:
                 allowed = ", ".join(k.upper() for k in sorted(known))
                 raise UsageError(f"configuration '{text}': no knob is called '{name.strip()}'; allowed: {allowed}")
-            if not number.strip().isdecimal() or int(number) < 1:
+            if not number.strip().isdecimal() or len(number.strip()) > 18 or int(number) < 1:
                 raise UsageError(
                     f"configuration '{text}': {name.strip()} needs a positive whole number, not '{number}'"
                 )
+            if key in values:
+                raise UsageError(f"configuration '{text}': {name.strip()} is given twice")
             values[key] = int(number)
         return cls(**values)
 
