@@ -16,13 +16,18 @@ from ireebench.cli.sweep_options import (
     space_options,
 )
 from ireebench.cli.sweep_request import asked_by_options, make_remote_request
-from ireebench.errors import BadFileError
+from ireebench.errors import BadFileError, OutputError
 from ireebench.problems.select import Selection
 
 EXAMPLES = options.examples(
     "ireebench bundle create argmax --suite published --target cuda --baselines torch,cub -o h200-bundle",
     "python3 h200-bundle/run.py --devices cuda://0       # on the GPU machine; or: ireebench bundle run h200-bundle",
     "ireebench bundle import h200-bundle h200-bundle/results/results-0.zip --db h200.db",
+)
+RUN_EXAMPLES = options.examples(
+    "ireebench bundle run h200-bundle",
+    "ireebench bundle run h200-bundle --devices cuda://0,cuda://1 --time-limit 540",
+    "python3 h200-bundle/run.py --devices cuda://0",
 )
 
 
@@ -31,7 +36,7 @@ def command() -> None:
     """Compile on one machine, measure on another that has the runtime and no compiler."""
 
 
-@command.command(epilog=EXAMPLES)
+@command.command(epilog=EXAMPLES, short_help="Compile candidates into a folder.")
 @op_argument
 @options.problems
 @space_options
@@ -48,6 +53,8 @@ def create(op: str, selection: Selection, space: Space, measure: MeasureChoice, 
     from ireebench.sweep.bundle import create_bundle
     from ireebench.sweep.bundle_work import compile_work
 
+    if folder.exists() and not folder.is_dir():
+        raise OutputError(f"cannot write the bundle {folder}: it is a file; name a new folder with -o")
     request = make_remote_request(asked_by_options(op, selection, space, measure))
     with (
         tempfile.TemporaryDirectory() as scratch,
@@ -62,21 +69,27 @@ def create(op: str, selection: Selection, space: Space, measure: MeasureChoice, 
     )
 
 
-@command.command(epilog=EXAMPLES, context_settings={"ignore_unknown_options": True})
+@command.command(
+    epilog=RUN_EXAMPLES, short_help="Measure a bundle here.", context_settings={"ignore_unknown_options": True}
+)
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def run(folder: Path, arguments: tuple[str, ...]) -> None:
-    """Measure a bundle here; the same as `python3 FOLDER/run.py ARGUMENTS`."""
+    """Measure a bundle here; the same as `python3 FOLDER/run.py ARGUMENTS`, which needs no ireebench installed.
+
+    ARGUMENTS: --devices URI[,URI...], --time-limit SECONDS, --ceiling SECONDS, --timer NAME, --processes N,
+    --problems ID[,ID...], --out DIR.
+    """
     from ireebench.measure.bundle import main
 
     try:
         status = main(folder, list(arguments))
     except (OSError, ValueError) as e:
-        raise BadFileError(f"{folder}: not a bundle: {e}") from e
+        raise BadFileError(str(e) if str(folder) in str(e) else f"{folder}: {e}") from e
     sys.exit(status)
 
 
-@command.command("import", epilog=EXAMPLES)
+@command.command("import", epilog=EXAMPLES, short_help="Bring its trials home.")
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--db", type=click.Path(path_type=Path), required=True, help="The store that takes the trials.")

@@ -96,6 +96,20 @@ def _internal_error() -> None:
     click.echo(f"internal error: {last}; please report it with {Path(log.name)}", err=True)
 
 
+def _message(error: click.ClickException) -> str:
+    """click's own message as ours are: no full stop, and where to look when the command line itself is wrong."""
+    text = error.format_message().rstrip(".")
+    where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else None
+    return text if where is None or "--help" in text else f"{text}; {where} --help has examples"
+
+
+def _end_quietly() -> None:
+    """Keeps IREE's bindings from listing, at exit, what they think was leaked: it is for their authors."""
+    bindings = sys.modules.get("iree._runtime_libs._runtime")
+    if bindings is not None and hasattr(bindings, "disable_leak_checker"):
+        bindings.disable_leak_checker()
+
+
 def main() -> None:
     """Runs the command line and exits: 0 good, 1 error, 2 usage, 3 failed trials, 4 regression, 130 interrupted."""
     try:
@@ -105,8 +119,11 @@ def main() -> None:
         status = e.exit_code
     except click.exceptions.Exit as e:
         status = e.exit_code
+    except click.exceptions.NoArgsIsHelpError as e:
+        click.echo(e.format_message(), err=True)
+        status = e.exit_code
     except click.ClickException as e:
-        click.echo(f"error: {e.format_message()}", err=True)
+        click.echo(f"error: {_message(e)}", err=True)
         status = e.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
@@ -118,6 +135,8 @@ def main() -> None:
     except Exception:
         _internal_error()
         status = 1
+    finally:
+        _end_quietly()
     sys.exit(status if isinstance(status, int) else 0)
 
 

@@ -23,15 +23,20 @@ CHECK_EXAMPLES = options.examples(
     "ireebench spec check spec.mlir model.mlir --target gfx942 --flags '--iree-opt-level=O3'",
     "ireebench spec check spec.mlir model.mlir --target sm_89 --format json",
 )
+EXAMPLES = options.examples(
+    "ireebench spec emit argmax --models llama3 --target gfx942 -o spec.mlir",
+    "ireebench spec emit argmax --from ireebench-out/ireebench.db --target gfx942 -o best.mlir",
+    "ireebench spec check spec.mlir model.mlir --target gfx942",
+)
 NOT_APPLIED = 3
 
 
-@click.group()
+@click.group(epilog=EXAMPLES)
 def command() -> None:
     """Write tuning specs, and check that one applies to your IR."""
 
 
-@command.command(epilog=EMIT_EXAMPLES)
+@command.command(epilog=EMIT_EXAMPLES, short_help="Write the tuning spec of some problems.")
 @op_argument
 @options.problems
 @click.option("--variants", default="vd", show_default=True, metavar="NAME", help="vd, or vd_split for two stages.")
@@ -75,7 +80,7 @@ def emit(
     Output("table", path).text(spec.text)
 
 
-@command.command(epilog=CHECK_EXAMPLES)
+@command.command(epilog=CHECK_EXAMPLES, short_help="Compile a file with a spec: is it applied?")
 @click.argument("spec", type=click.Path(path_type=Path))
 @click.argument("file", type=click.Path(path_type=Path))
 @setting
