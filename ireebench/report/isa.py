@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -135,9 +135,23 @@ def resource_table(kernels: Sequence[Inspected]) -> Table:
     return Table.of(RESOURCE_TITLES, rows, f"{kernels[0].source} for {kernels[0].analysis.target}" if kernels else None)
 
 
-def mix_table(kernel: Inspected) -> Table:
-    """The instruction mix: in the hot loop and outside it."""
-    hot, outside, title = kernel.analysis.hot_loop, kernel.analysis.outside, f"{kernel.analysis.kernel.name}: mix"
+def _naming(kernels: Sequence[Inspected]) -> tuple[str, Callable[[Inspected], str]]:
+    """What tells the kernels apart, with its title: their names, or where they come from as well.
+
+    Kernels of several candidates of one problem have one name.
+    """
+    sources = [k.source for k in kernels]
+    if len(set(sources)) < 2:
+        return "kernel", lambda k: k.analysis.kernel.name
+    if len(set(sources)) == len(sources):
+        return "from", lambda k: k.source
+    return "from: kernel", lambda k: f"{k.source}: {k.analysis.kernel.name}"
+
+
+def mix_table(kernel: Inspected, name: str | None = None) -> Table:
+    """The instruction mix: in the hot loop and outside it. `name` is the kernel's own unless given."""
+    hot, outside = kernel.analysis.hot_loop, kernel.analysis.outside
+    title = f"{name or kernel.analysis.kernel.name}: mix"
     if hot is None:
         return Table.of(("class", "no loop"), [(key, outside[key]) for key in sorted(outside, key=_key)], title)
     keys = sorted({*hot.mix, *outside}, key=_key)
@@ -151,9 +165,10 @@ def _key(name: str) -> tuple[bool, str]:
 
 def loop_table(kernels: Sequence[Inspected]) -> Table:
     """Every loop as one line."""
+    title, name = _naming(kernels)
     rows = [
         (
-            k.analysis.kernel.name,
+            name(k),
             loop.loop.line,
             loop.loop.depth,
             n == k.analysis.hot,
@@ -163,20 +178,22 @@ def loop_table(kernels: Sequence[Inspected]) -> Table:
         for k in kernels
         for n, loop in enumerate(k.analysis.loops)
     ]
-    return Table.of(("kernel", "line", "depth", "hot", "in flight B", f"loop ({LEGEND})"), rows, "loops")
+    return Table.of((title, "line", "depth", "hot", "in flight B", "loop"), rows, f"loops ({LEGEND})")
 
 
 def lint_table(kernels: Sequence[Inspected]) -> Table:
     """Every finding with its line."""
-    rows = [(k.analysis.kernel.name, f.line, f.id, f.message) for k in kernels for f in k.findings]
-    return Table.of(("kernel", "line", "lint", "what"), rows, "lints")
+    title, name = _naming(kernels)
+    rows = [(name(k), f.line, f.id, f.message) for k in kernels for f in k.findings]
+    return Table.of((title, "line", "lint", "what"), rows, "lints")
 
 
 def tables(inspection: Inspection) -> list[Table]:
     """What a person reads: resources, loops, lints, and the mix of each kernel."""
     kernels = inspection.kernels
+    _, name = _naming(kernels)
     optional = [t for t in (loop_table(kernels), lint_table(kernels)) if t.rows]
-    return [resource_table(kernels), *optional, *map(mix_table, kernels)]
+    return [resource_table(kernels), *optional, *(mix_table(k, name(k)) for k in kernels)]
 
 
 def document(inspection: Inspection) -> dict[str, Any]:

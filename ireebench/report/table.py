@@ -55,19 +55,49 @@ def is_number(column: int, table: Table) -> bool:
     return bool(values) and all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)
 
 
+# Wider than this, heads of several words take two lines and columns that say nothing are left out.
+_WIDE = 160
+
+
 def to_text(table: Table) -> str:
     """Aligned columns with no box drawing: readable in a terminal, a log and a pipe."""
     grid = _grid(table)
-    heads = [c.title for c in table.columns]
-    widths = [max(len(h), *(len(r[i]) for r in grid)) if grid else len(h) for i, h in enumerate(heads)]
+    heads: list[tuple[str, ...]] = [(c.title,) for c in table.columns]
+    widths = _widths(heads, grid)
+    if sum(widths) + 2 * len(widths) > _WIDE:
+        table = _without_empty_columns(table)
+        grid = _grid(table)
+        heads = _in_two_lines([c.title for c in table.columns], _widths([()] * len(table.columns), grid))
+        widths = _widths(heads, grid)
     right = [is_number(i, table) for i in range(len(heads))]
 
     def line(cells: Sequence[str]) -> str:
         padded = (c.rjust(w) if r else c.ljust(w) for c, w, r in zip(cells, widths, right, strict=True))
         return "  ".join(padded).rstrip()
 
-    body = [line(heads), line(["-" * w for w in widths]), *(line(r) for r in grid)]
+    body = [*map(line, zip(*heads, strict=True)), line(["-" * w for w in widths]), *(line(r) for r in grid)]
     return "\n".join(([table.title] if table.title else []) + body) + "\n"
+
+
+def _widths(heads: Sequence[Sequence[str]], grid: list[list[str]]) -> list[int]:
+    return [max((len(t) for t in (*head, *(r[i] for r in grid))), default=0) for i, head in enumerate(heads)]
+
+
+def _without_empty_columns(table: Table) -> Table:
+    """Leaves out the columns in which no row has a value; a table with no rows keeps its heads."""
+    kept = [i for i in range(len(table.columns)) if not table.rows or any(r[i] is not None for r in table.rows)]
+    rows = tuple(tuple(r[i] for i in kept) for r in table.rows)
+    return Table(tuple(table.columns[i] for i in kept), rows, table.title)
+
+
+def _in_two_lines(titles: Sequence[str], widths: Sequence[int]) -> list[tuple[str, ...]]:
+    """Parts the titles that are wider than their cells, each where its longer line is shortest."""
+    parted: list[tuple[str, ...]] = []
+    for title, width in zip(titles, widths, strict=True):
+        parts = [(title[:i].rstrip(), title[i:].lstrip()) for i in range(1, len(title)) if title[i - 1] in " /-"]
+        wide = len(title) > width and parts
+        parted.append(min(parts, key=lambda p: max(map(len, p))) if wide else ("", title))
+    return parted if any(head[0] for head in parted) else [(title,) for title in titles]
 
 
 def to_markdown(table: Table) -> str:
