@@ -47,17 +47,39 @@ class Space:
     config: Config | None
     limit: int | None
     seed: int
-    where: str | None
+    where: str | None = None
 
 
-def space_options(f: F) -> F:
-    """`--target`, `--variants`, `--config`, `--limit`, `--seed`, `--where`; gives `space: Space`."""
+def candidate_options(f: F) -> F:
+    """`--target`, `--variants`, `--config`, `--seed`; gives `space: Space`. For what takes one candidate a variant."""
 
     @click.option(
         "--target", default="auto", show_default=True, help="gfx942, sm_89, cpu ...; auto: best device present."
     )
     @click.option("--variants", "variant_names", metavar="NAME[,NAME...]", help="Default: all that the op has.")
     @click.option("--config", "config_text", metavar="SG=4,PR=2048", help="One configuration instead of the space.")
+    @click.option("--seed", type=int, default=0, show_default=True, help="Seed of samples, inputs and orders.")
+    @functools.wraps(f)
+    def wrapper(
+        *args: Any,
+        target: str,
+        variant_names: str | None,
+        config_text: str | None,
+        seed: int,
+        **kwargs: Any,
+    ) -> Any:
+        config = Config.parse(config_text) if config_text is not None else None
+        variants = names(variant_names)
+        if variant_names is not None and not variants:
+            raise UsageError("--variants names none; write vd,vd_split, or leave it out for all that the op has")
+        return f(*args, space=Space(target, variants, config, None, seed), **kwargs)
+
+    return wrapper  # type: ignore[return-value]
+
+
+def listing_options(f: F) -> F:
+    """`candidate_options` and `--limit`; gives `space: Space`. For what compiles nothing."""
+
     @click.option(
         "--limit",
         type=click.IntRange(min=0),
@@ -65,23 +87,22 @@ def space_options(f: F) -> F:
         show_default=True,
         help="Candidates a problem and variant: the likeliest, then a seeded sample; 0 for the whole space.",
     )
-    @click.option("--seed", type=int, default=0, show_default=True, help="Seed of samples, inputs and orders.")
+    @functools.wraps(f)
+    def wrapper(*args: Any, limit: int, space: Space, **kwargs: Any) -> Any:
+        return f(*args, space=replace(space, limit=limit or None), **kwargs)
+
+    return candidate_options(wrapper)  # type: ignore[return-value]
+
+
+def space_options(f: F) -> F:
+    """`listing_options` and `--where`; gives `space: Space`."""
+
     @click.option("--where", metavar="EXPR", help="Only kernels such as 'vgpr_spills == 0 and occupancy >= 4' (AMD).")
     @functools.wraps(f)
-    def wrapper(
-        *args: Any,
-        target: str,
-        variant_names: str | None,
-        config_text: str | None,
-        limit: int,
-        seed: int,
-        where: str | None,
-        **kwargs: Any,
-    ) -> Any:
-        config = Config.parse(config_text) if config_text is not None else None
-        return f(*args, space=Space(target, names(variant_names), config, limit or None, seed, where), **kwargs)
+    def wrapper(*args: Any, where: str | None, space: Space, **kwargs: Any) -> Any:
+        return f(*args, space=replace(space, where=where), **kwargs)
 
-    return wrapper  # type: ignore[return-value]
+    return listing_options(wrapper)  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +117,7 @@ class MeasureChoice:
     finalists: int
     compile_only: bool
     emulated_rows: int
+    profile: Profile = NO_PROFILE
 
 
 def check_options(rows: int) -> Callable[[F], F]:
@@ -117,7 +139,6 @@ def check_options(rows: int) -> Callable[[F], F]:
             return f(*args, emulated_rows=emulated_rows if check == "emulated" else 0, **kwargs)
 
         return wrapper  # type: ignore[return-value]
-    profile: Profile = NO_PROFILE
 
     return decorate
 
@@ -128,7 +149,11 @@ def measure_options(f: F) -> F:
     @click.option("--device", metavar="URI", help="IREE device URI, such as cuda://0 (default: the target's).")
     @click.option("--timer", default="auto", show_default=True, help="cupti, batched, host, hal, rocprofv3 ...")
     @click.option(
-        "--baselines", "baseline_names", default="auto", show_default=True, help="numpy, torch, cub ... or none."
+        "--baselines",
+        "baseline_names",
+        default="auto",
+        show_default=True,
+        help="numpy, torch, cub ..., published, none.",
     )
     @click.option("--processes", type=click.IntRange(min=0), default=3, show_default=True, help="Final processes.")
     @click.option("--finalists", type=click.IntRange(min=1), default=4, show_default=True, help="Timed again in them.")
@@ -176,6 +201,20 @@ def measure_options(f: F) -> F:
     return wrapper  # type: ignore[return-value]
 
 
+def profile_options(f: F) -> F:
+    """`--pmc`, `--att`: goes below `measure_options`, whose `measure` it completes."""
+
+    @click.option("--pmc", metavar="NAME[,NAME...]", help="Then collect counters of each best, by rocprofv3: no times.")
+    @click.option("--att", is_flag=True, help="Then trace the threads of each best, by rocprofv3: no times.")
+    @functools.wraps(f)
+    def wrapper(*args: Any, pmc: str | None, att: bool, measure: MeasureChoice, **kwargs: Any) -> Any:
+        if pmc is not None and not names(pmc):
+            raise UsageError("--pmc names no counter; write SQ_WAVES,TCC_HIT_sum (rocprofv3-avail list has them)")
+        return f(*args, measure=replace(measure, profile=Profile(names(pmc), att)), **kwargs)
+
+    return wrapper  # type: ignore[return-value]
+
+
 def _policies(text: str) -> tuple[CachePolicy, ...]:
     known: dict[str, CachePolicy] = {"hot": "hot", "cold": "cold"}
     chosen = names(text)
@@ -197,20 +236,6 @@ class Place:
     db: Path
     out: Path
     jobs: int | None
-def profile_options(f: F) -> F:
-    """`--pmc`, `--att`: goes below `measure_options`, whose `measure` it completes."""
-
-    @click.option("--pmc", metavar="NAME[,NAME...]", help="Then collect counters of each best, by rocprofv3: no times.")
-    @click.option("--att", is_flag=True, help="Then trace the threads of each best, by rocprofv3: no times.")
-    @functools.wraps(f)
-    def wrapper(*args: Any, pmc: str | None, att: bool, measure: MeasureChoice, **kwargs: Any) -> Any:
-        if pmc is not None and not names(pmc):
-            raise UsageError("--pmc names no counter; write SQ_WAVES,TCC_HIT_sum (rocprofv3-avail list has them)")
-        return f(*args, measure=replace(measure, profile=Profile(names(pmc), att)), **kwargs)
-
-    return wrapper  # type: ignore[return-value]
-
-
     compile_s: float
     fresh: bool
     quiet: bool

@@ -161,10 +161,20 @@ def make_remote_request(asked: Asked) -> Request:
     space, measure = asked.space, asked.measure
     target = resolve_target(space.target, measure.device)
     timer = measure.timer if measure.timer == "auto" else find_timer(measure.timer).name
+    if alone := _figures(measure):
+        raise UsageError(f"{', '.join(alone)}: for a sweep on the GPU's own machine; leave it out of --baselines here")
     protocol = replace(measure.protocol, seed=space.seed)
     device = measure.device or URIS[target.backend]
     measuring = Measuring(device, timer, search_protocol(protocol), protocol, measure.processes, measure.finalists)
     return _request(asked, target, measuring, fresh=False)
+
+
+def _figures(measure: MeasureChoice) -> tuple[str, ...]:
+    """Baselines that are a single figure; vendors' programs run where something is measured."""
+    from ireebench.measure.baselines.figures import PUBLISHED, chosen
+
+    found = chosen(measure.baselines)
+    return tuple(n for n in found if n == PUBLISHED) if measure.compile_only else found
 
 
 def _require_profiler(measuring: Measuring | None) -> None:
@@ -204,5 +214,6 @@ def _request(asked: Asked, target: Target, measuring: Measuring | None, fresh: b
         where=parse_filter(space.where) if space.where else None,
         emulated_rows=measure.emulated_rows,
         profile=measure.profile,
+        figures=_figures(measure),
         definition=asked.definition,
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ireebench.errors import MissingToolError, UsageError
-from ireebench.measure.hip_devices import HipDevice, select
+from ireebench.measure.hip_devices import HipDevice, only, select
 
 Kind = Literal["hip", "cuda", "cpu"]
 
@@ -78,6 +78,13 @@ def ordinal(uri: str) -> int:
     """
     path = uri.partition("://")[2]
     return int(path or 0) if not path or path.isdecimal() else _position(uri, kind_of(uri), devices_of(kind_of(uri)))
+
+
+def alone(uri: str) -> dict[str, str]:
+    """The environment in which a program that takes no device option sees this AMD GPU alone."""
+    found = devices_of("hip")
+    number = _position(uri, "hip", found)
+    return only(HipDevice(number, number, str(found[number].get("path"))), os.environ)
 
 
 def _position(uri: str, kind: Kind, found: list[dict[str, Any]]) -> int:

@@ -14,6 +14,7 @@ from ireebench.report.compare_tables import (
     words,
 )
 from ireebench.report.evidence import Evidence
+from ireebench.report.figures import figure_table
 from ireebench.report.table import Table
 
 FIGURES = ("kernel", "span")
@@ -24,8 +25,9 @@ def comparison_tables(found: Sequence[Evidence], figures: Sequence[str] = FIGURE
     tables: list[Table] = []
     lines: list[str] = []
     for evidence in found:
+        single = figure_table(evidence.rows, [s for c in evidence.caches for s in evidence.standings(c, "kernel")])
         if not evidence.caches:
-            tables.append(lowering_table(evidence, None))
+            tables += [lowering_table(evidence, None), *([single] if single else [])]
             continue
         for cache in evidence.caches:
             for figure in figures if evidence.sees_kernels else FIGURES[:1]:
@@ -33,4 +35,5 @@ def comparison_tables(found: Sequence[Evidence], figures: Sequence[str] = FIGURE
                 tables += [results_table(fought, figure), tuned_table(evidence, cache, figure)]
                 lines += words(fought, figure)
             tables += [lowering_table(evidence, cache), scaling_table(evidence, cache), shuffle_table(evidence, cache)]
+        tables += [single] if single else []
     return [t for t in tables if t.rows], lines

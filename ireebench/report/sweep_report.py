@@ -8,6 +8,7 @@ from typing import Any
 
 from ireebench.measure.job import CachePolicy
 from ireebench.problems.problem import Problem
+from ireebench.report.figures import figure_table
 from ireebench.report.ranking import Standing, standing
 from ireebench.report.rows import CeilingLookup, Row, all_rows, no_ceiling, row_document
 from ireebench.report.sweep_tables import (
@@ -72,6 +73,9 @@ def make_report(
             tables += [t for t in (static_table(p, mine, top), executed_table(p, mine, top)) if t is not None]
         tables.append(coverage_table(rows))
         lines = [compiled_line(rows)]
+    figures = figure_table(rows, standings)
+    if figures is not None:
+        tables.append(figures)
     failures = failure_table(rows)
     if failures is not None:
         tables.append(failures)
@@ -82,6 +86,7 @@ _FLAT = (
     "problem", "op", "shape", "shape_kind", "dtype", "index_dtype", "target", "variant", "baseline", "form", "ship",
     "config", "status", "stage", "reason", "applied", "timer", "cache", "processes", "samples", "median_ns", "q1_ns",
     "q3_ns", "span_ns", "gap_ns", "bytes_moved", "gb_per_s", "percent_of_ceiling", "plausible", "compile_key",
+    "figure_ns",
 )  # fmt: skip
 
 

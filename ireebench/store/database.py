@@ -36,8 +36,13 @@ class Store:
 
         Raises StoreError that names the file: absent, no database, somebody else's database, a newer version, locked.
         """
+        if path.is_dir():
+            inside = next((str(found) for found in sorted(path.glob("*.db"))), None)
+            raise StoreError(f"{path} is a folder; name a store{f', such as {inside}' if inside else ''}")
         if not create and not path.is_file():
             raise StoreError(f"{path}: no such store; `ireebench sweep ... --db {path}` makes one")
+        if not create and path.stat().st_size == 0:
+            raise StoreError(f"{path}: an empty file, no store; `ireebench sweep ... --db {path}` makes one")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             db = sqlite3.connect(path, timeout=20.0)
@@ -148,6 +153,7 @@ class Store:
             t.measure_key,
             t.compile_s,
             t.timer,
+            t.figure_ns,
             *sources,
         )
         updates = ", ".join(f"{c} = excluded.{c}" for c in TRIAL_COLUMNS.split(", ") if c != "key")
@@ -253,16 +259,17 @@ class Store:
 
 def _prepare(db: sqlite3.Connection, path: Path) -> None:
     db.isolation_level = None
-    db.execute("PRAGMA journal_mode = WAL")
-    db.execute("PRAGMA synchronous = FULL")
-    db.execute("PRAGMA foreign_keys = ON")
     version = int(db.execute("PRAGMA user_version").fetchone()[0])
     owner = int(db.execute("PRAGMA application_id").fetchone()[0])
     tables = int(db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
     if tables and owner != APPLICATION_ID:
-        raise StoreError(f"{path}: a database, but not one of ireebench's; name another file with --db")
+        raise StoreError(f"{path}: a database, but not one of ireebench's; name another file")
     if version > len(MIGRATIONS):
         raise StoreError(f"{path}: written by a newer ireebench (schema {version}, this one reads {len(MIGRATIONS)})")
+    # Only now: the journal's mode is written to the file, and somebody else's file is not ours to change.
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("PRAGMA foreign_keys = ON")
     if version == len(MIGRATIONS):
         return
     db.execute("BEGIN IMMEDIATE")
@@ -279,7 +286,7 @@ def _prepare(db: sqlite3.Connection, path: Path) -> None:
 def _explain(error: sqlite3.Error) -> str:
     text = str(error)
     known = {
-        "not a database": "not a database; name another file with --db",
+        "not a database": "not a database; name another file",
         "malformed": "the store is damaged; keep a copy, and start a new one with --db",
         "locked": "another ireebench holds the store; wait for it or name another file with --db",
         "full": "no space left on the disk; nothing stored so far is lost",

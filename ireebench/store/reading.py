@@ -20,7 +20,8 @@ from ireebench.variants import Ship
 
 TRIAL_COLUMNS = (
     "key, problem_id, environment_id, target, variant, baseline, form, ship, config, status, stage, reason, known, "
-    "applied, checked, evidence, counts, compile_key, measure_key, compile_s, timer, mlir, spec, command"
+    "applied, checked, evidence, counts, compile_key, measure_key, compile_s, timer, "
+    "figure_ns, mlir, spec, command"
 )
 _RUN_COLUMNS = "trial_id, process, cache, timer, samples, median_ns, q1_ns, q3_ns, span_ns, kernels, dropped"
 _TRIALS = ", ".join(f"trial.{c}" for c in TRIAL_COLUMNS.split(", "))
@@ -106,7 +107,7 @@ def _read_runs(db: sqlite3.Connection, join: str) -> dict[int, tuple[RunSummary,
 def _trial(row: Sequence[Any], problem: Problem, runs: tuple[RunSummary, ...], texts: Mapping[str, str]) -> Trial:
     (
         _id, key, _problem, environment, target, variant, baseline, form, ship, config, status, stage, reason, known,
-        applied, checked, evidence, counts, compile_key, measure_key, compile_s, timer, mlir, spec, command,
+        applied, checked, evidence, counts, compile_key, measure_key, compile_s, timer, figure_ns, mlir, spec, command,
     ) = row  # fmt: skip
     return Trial(
         key=key,
@@ -132,6 +133,7 @@ def _trial(row: Sequence[Any], problem: Problem, runs: tuple[RunSummary, ...], t
         mlir=texts.get(mlir),
         spec=texts.get(spec),
         timer=timer,
+        figure_ns=figure_ns,
         runs=runs,
         environment=environment,
     )

@@ -86,4 +86,5 @@ MIGRATIONS: tuple[str, ...] = (
     );
     """,
     "ALTER TABLE trial ADD COLUMN counts TEXT",  # what the emulator executed
+    "ALTER TABLE trial ADD COLUMN figure_ns REAL",  # of a baseline that is a single figure
 )

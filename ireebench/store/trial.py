@@ -114,7 +114,8 @@ class Trial:
     """One candidate (variant, form, config) or baseline on one target, and how it ended.
 
     Exactly one of `variant` and `baseline` is set. `runs` hold the samples, one per process and cache policy. `counts`
-    are what the emulator executed, one a dispatch: never times.
+    are what the emulator executed, one a dispatch: never times. `figure_ns` is what a publication or a vendor's program
+    says a call takes: no sample of ours, so it is in no ranking.
     """
 
     key: str  # unique: problem, target, variant/baseline, form, config, timer, device, protocol
@@ -141,6 +142,7 @@ class Trial:
     timer: str | None = None
     runs: tuple[RunSummary, ...] = ()
     counts: Sequence[Counts] = ()
+    figure_ns: float | None = None
     environment: int | None = None  # row of the store's environment table
 
     @property

@@ -12,6 +12,7 @@ from ireebench.outcome import Status
 from ireebench.store.database import Store
 from ireebench.store.trial import Environment, Trial
 from ireebench.sweep.environment import current_environment, identity
+from ireebench.sweep.figures import figure_stage
 from ireebench.sweep.plan import Planned, ProblemPlan, plan
 from ireebench.sweep.request import Request
 from ireebench.sweep.stages import (
@@ -52,10 +53,11 @@ def run_sweep(request: Request, tools: Tools, here: Environment | None = None) -
         found = list(compile_stage(left.todo, compiling, tools))
         if request.emulated_rows:
             emulate_stage(found, request, tools)
-        return Outcome(plans, trial_keys(plans), environment)
-    compiled = {c.trial.key: c for c in compile_stage(left.todo, compiling, tools)}
-    measure_stage(MeasureWork(request.measuring, request.target, environment, plans, compiled), left.done, tools)
-    return Outcome(plans, trial_keys(plans), environment)
+    else:
+        compiled = {c.trial.key: c for c in compile_stage(left.todo, compiling, tools)}
+        measure_stage(MeasureWork(request.measuring, request.target, environment, plans, compiled), left.done, tools)
+    figures = figure_stage(request, (identity(here), environment), tools.store)
+    return Outcome(plans, (*trial_keys(plans), *figures), environment)
 
 
 @dataclass(frozen=True, slots=True)

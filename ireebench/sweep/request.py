@@ -66,6 +66,7 @@ class Request:
     where: Where | None = None
     emulated_rows: int = 0
     profile: Profile = NO_PROFILE
+    figures: tuple[str, ...] = ()  # of baselines.figures: shown beside what is measured
     definition: Definition | None = None  # replaces the space's own configurations where it says so
 
 

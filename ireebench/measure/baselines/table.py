@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ireebench.errors import UnknownNameError
+from ireebench.measure.baselines.figures import FIGURES
 from ireebench.measure.device import Kind, kind_of
 from ireebench.measure.runnable import Baseline
 from ireebench.outcome import Failure, Stage, Status
@@ -59,14 +60,15 @@ BASELINES: dict[str, BaselineRow] = {
 
 def names() -> tuple[str, ...]:
     """Every name that `expand` takes."""
-    return (*dict.fromkeys([*BASELINES, *(b.group for b in BASELINES.values())]), "auto", "none")
+    return (*dict.fromkeys([*BASELINES, *(b.group for b in BASELINES.values()), *FIGURES]), "auto", "none")
 
 
 def expand(wanted: Sequence[str], op: Op, device: str) -> tuple[str, ...]:
     """Baselines by name, for one op on one device: groups become their members, "auto" all that serve, "none" nothing.
 
     A group's members that serve other ops or devices are left out; one named itself stays, and its refusal is
-    reported where it would run. Raises UnknownNameError for a name in no table.
+    reported where it would run. What is a single figure and no samples (`figures.FIGURES`) is left out too. Raises
+    UnknownNameError for a name in no table.
     """
     chosen: list[str] = []
     for name in wanted:
@@ -78,7 +80,7 @@ def expand(wanted: Sequence[str], op: Op, device: str) -> tuple[str, ...]:
             chosen += fitting
         elif name in BASELINES:
             chosen.append(name)
-        elif not members and name != "auto":
+        elif not members and name != "auto" and name not in FIGURES:
             raise UnknownNameError("baseline", name, names())
     return tuple(dict.fromkeys(chosen))
 

@@ -72,6 +72,14 @@ def test_an_amd_card_is_found_by_its_number_or_either_spelling_of_its_uuid(monke
         device.describe("hip://2")
 
 
+def test_a_program_that_takes_no_device_is_shown_one_card_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HIP_VISIBLE_DEVICES", "1")
+    monkeypatch.setattr(device, "devices_of", lambda kind: [{"name": "Card", "path": HIP_ID}])
+    env = device.alone("hip://0")
+    assert env["ROCR_VISIBLE_DEVICES"] == ROCR_ID
+    assert "HIP_VISIBLE_DEVICES" not in env
+
+
 def test_numbers_of_cards_need_no_driver() -> None:
     assert [device.ordinal(d) for d in ("cuda", "cuda://0", "hip://3")] == [0, 0, 3]
 

@@ -150,7 +150,8 @@ def test_a_store_of_the_first_version_is_read_and_brought_up_to_date(tmp_path: P
     with Store.open(path, create=True) as store:
         store.put_runs(a_trial(), [a_run([5, 6, 7])])
     db = sqlite3.connect(path)
-    db.execute("ALTER TABLE trial DROP COLUMN counts")
+    for column in ("counts", "figure_ns"):
+        db.execute(f"ALTER TABLE trial DROP COLUMN {column}")
     db.execute("PRAGMA user_version = 1")
     db.commit()
     db.close()
