@@ -10,7 +10,7 @@ import click
 
 from ireebench.cli import options
 from ireebench.cli.output import Output
-from ireebench.cli.sweep_options import Space, check_options, names, op_argument, space_options
+from ireebench.cli.sweep_options import Space, candidate_options, check_options, names, op_argument
 from ireebench.cli.sweep_request import require_assembly, resolve_target, resolve_variants
 from ireebench.errors import MissingToolError, UsageError
 
@@ -40,7 +40,7 @@ EXAMPLES = options.examples(
 @click.option("--baselines", "baseline_names", default="auto", show_default=True, help="numpy, torch ... or none.")
 @click.option("--repeats", type=click.IntRange(min=2), default=100, show_default=True, help="Runs of one input.")
 @check_options(rows=4)
-@space_options
+@candidate_options
 @options.output
 def command(
     op: str,

@@ -29,7 +29,7 @@ EXAMPLES = options.examples(
 @click.option("--from", "source", type=click.Path(path_type=Path), help="Stored trials: the kernel and span levels.")
 @click.option("--feature", default="vd", show_default=True, help="The variant that has the feature.")
 @click.option("--without", default="vd_shuffle", show_default=True, help="The variant that lacks it.")
-@click.option("--noise", type=float, help="Relative noise floor (default: the store's A/A floor, else 0.02).")
+@click.option("--noise", type=click.FloatRange(min=0), help="Relative noise floor (default: the store's, else 0.02).")
 @options.output
 def command(
     instruction: float,
@@ -49,8 +49,10 @@ def command(
     if file is not None:
         try:
             speedups += read_speedups(file.read_text(), str(file))
-        except (OSError, UnicodeDecodeError) as e:
-            raise BadFileError(f"cannot read {file}: {e}") from e
+        except OSError as e:
+            raise BadFileError(f"{file}: can't be read: {e.strerror}; give a CSV file of speedups") from e
+        except UnicodeDecodeError as e:
+            raise BadFileError(f"{file}: not text; give a CSV file of speedups") from e
     floor = DEFAULT_NOISE
     if source is not None:
         found, floor = _stored(source, feature, without)
@@ -87,7 +89,10 @@ def _stored(source: Path, feature: str, without: str) -> tuple[list[Speedup], fl
     from ireebench.report.load import load_evidence
     from ireebench.report.ranking import DEFAULT_NOISE, median_ns
     from ireebench.store.database import Store
+    from ireebench.variants import find_variant
 
+    for name in (feature, without):
+        find_variant(name)
     with Store.open(source) as store:
         found = [e for e in load_evidence(store) if e.caches]
     speedups = []

@@ -9,7 +9,7 @@ import click
 
 from ireebench.cli import options
 from ireebench.cli.output import Output
-from ireebench.cli.sweep_options import Space, op_argument, space_options
+from ireebench.cli.sweep_options import Space, listing_options, op_argument
 from ireebench.cli.sweep_request import resolve_target, resolve_variants
 from ireebench.errors import UsageError
 from ireebench.problems.select import Selection
@@ -28,7 +28,7 @@ EXAMPLES = options.examples(
 @click.command(epilog=EXAMPLES)
 @op_argument
 @options.problems
-@space_options
+@listing_options
 @click.option("--all", "every", is_flag=True, help="Every candidate, one module after the other; not the first only.")
 @click.option("--spec", is_flag=True, help="Print the tuning spec that configures a plain op so, not the IR.")
 @click.option("--show-command", is_flag=True, help="Print the iree-compile line that reproduces the candidate.")

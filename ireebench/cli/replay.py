@@ -9,6 +9,7 @@ import click
 from ireebench.cli import options
 from ireebench.cli.output import Output
 from ireebench.errors import StoreError, UsageError
+from ireebench.problems.problem import OPS
 
 EXAMPLES = options.examples(
     "ireebench replay h200.db --strategy coarse_to_fine",
@@ -22,7 +23,7 @@ EXAMPLES = options.examples(
 @click.option("--strategy", default="coarse_to_fine", show_default=True, help="Or exhaustive, random, optuna.")
 @click.option("--budget", default="100%", show_default=True, help="Candidates of a problem: a share or a number.")
 @click.option("--seeds", type=click.IntRange(min=1), default=5, show_default=True, help="Searches of each problem.")
-@click.option("--op", help="Problems of one op: argmax, argmin, gemv.")
+@click.option("--op", type=click.Choice(OPS), help="Only the problems of this op.")
 @click.option("--cache", type=click.Choice(["hot", "cold"]), default="hot", show_default=True, help="Cache policy.")
 @options.output
 def command(db: Path, strategy: str, budget: str, seeds: int, op: str | None, cache: str, output: Output) -> None:

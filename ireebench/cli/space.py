@@ -9,7 +9,7 @@ import click
 
 from ireebench.cli import options
 from ireebench.cli.output import Output
-from ireebench.cli.sweep_options import Space, op_argument, space_options
+from ireebench.cli.sweep_options import Space, listing_options, op_argument
 from ireebench.cli.sweep_request import resolve_target, resolve_variants
 from ireebench.problems.select import Selection
 from ireebench.report.table import Table
@@ -28,7 +28,7 @@ EXAMPLES = options.examples(
 @click.command(epilog=EXAMPLES)
 @op_argument
 @options.problems
-@space_options
+@listing_options
 @click.option("--explain", is_flag=True, help="List the refused configurations with the constraint that refused each.")
 @options.output
 def command(op: str, selection: Selection, space: Space, explain: bool, output: Output) -> None:

@@ -1,0 +1,92 @@
+"""What a newcomer does wrong, through the real command line: one clear line each, and nothing of theirs is touched."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.mark.parametrize("group", [(), ("spec",), ("bundle",)])
+def test_a_group_without_a_command_prints_its_help_on_stderr(group: tuple[str, ...], ireebench: Run) -> None:
+    done = ireebench(*group)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"Usage: {' '.join(('ireebench', *group))} ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("space",), 2, "Missing argument 'OP'; ireebench space --help has examples"),
+        (("doctor", "extra"), 2, "Got unexpected extra argument (extra); ireebench doctor --help has examples"),
+        (("replay", "empty", "--op", "sum"), 2, "Invalid value for '--op': 'sum' is not one of"),
+        (("space", "argmax", "--models", "llama3", "--variants", ","), 2, "--variants names none; write vd,vd_split"),
+        (("mlir", "argmax", "--models", "llama3", "--config", "SG=4,sg=8"), 2,
+         "configuration 'SG=4,sg=8': sg is given twice"),
+        (("space", "argmax", "--models", "llama3", "--where", "vgpr > 3"), 2, "No such option '--where'"),
+        (("gain", "--instruction", "2", "--csv", "no.csv"), 2, "no.csv: can't be read: No such file or directory; "),
+        (("gain", "--instruction", "2", "--csv", "folder"), 2, "folder: can't be read: Is a directory; give a CSV"),
+        (("gain", "--instruction", "2", "--level", "a=1", "--noise", "-3"), 2, "Invalid value for '--noise': -3.0"),
+        (("gain", "--instruction", "2", "--from", "empty", "--feature", "vdd"), 2, "no variant matches 'vdd'; nearest"),
+        (("bundle", "create", "argmax", "--models", "llama3", "--target", "cuda", "-o", "empty"), 1,
+         "cannot write the bundle empty: it is a file; name a new folder with -o"),
+        (("bundle", "run", "folder"), 2, "folder/manifest.json: not a bundle's manifest"),
+    ],
+)  # fmt: skip
+def test_a_mistake_gets_one_line(
+    arguments: tuple[str, ...], code: int, message: str, ireebench: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").touch()
+    (tmp_path / "folder").mkdir()
+    done = ireebench(*arguments)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr.startswith(f"error: {message}")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", [("report",), ("best",), ("replay",), ("decode", "--model", "llama3-8b", "--db")])
+def test_reading_an_empty_file_as_a_store_leaves_it_empty(
+    command: tuple[str, ...], ireebench: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").touch()
+    done = ireebench(*command, "empty")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: empty: an empty file, no store")
+    assert (tmp_path / "empty").read_bytes() == b""
+
+
+def test_somebody_elses_database_is_refused_and_left_as_it_is(ireebench: Run, tmp_path: Path) -> None:
+    path = tmp_path / "theirs.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE theirs (x)")
+    before = path.read_bytes()
+    done = ireebench("report", "theirs.db")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "error: theirs.db: a database, but not one of ireebench's; name another file\n",
+    )
+    assert path.read_bytes() == before
+
+
+def test_a_folder_given_as_a_store_names_the_store_in_it(ireebench: Run, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "ireebench.db").touch()
+    assert ireebench("best", "out").stderr == "error: out is a folder; name a store, such as out/ireebench.db\n"
+
+
+def test_loops_and_lints_of_several_candidates_say_whose_they_are(ireebench: Run) -> None:
+    config = ("--config", "SG=4,PR=2048,TH=8", "--format", "csv")
+    done = ireebench("isa", "llama3-8b", "--target", "gfx942", "--variants", "vd,vd_shuffle", *config)
+    assert done.returncode == 0
+    _, loops, lints, *_ = done.stdout.split("\n\n")
+    assert loops.splitlines()[0] == "from,line,depth,hot,in flight B,loop"
+    assert lints.splitlines()[0] == "from,line,lint,what"
+    for table in (loops, lints):
+        named = {line.split(" ")[1] for line in table.splitlines()[1:]}
+        assert named == {"vd/collapse", "vd_shuffle/collapse"}
