@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ireebench.candidate import Candidate
 from ireebench.errors import UsageError
 from ireebench.ir.build import build_program
-from ireebench.ir.layout import layouts_of
+from ireebench.ir.layouts import layouts_of
 from ireebench.ir.specs import emit_spec
 from ireebench.problems.problem import Problem
 from ireebench.space.config import Config

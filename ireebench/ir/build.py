@@ -5,7 +5,7 @@ from __future__ import annotations
 from ireebench.candidate import Candidate
 from ireebench.ir import argcompare, gemv
 from ireebench.ir.flags import flags_of
-from ireebench.ir.layout import layouts_of
+from ireebench.ir.layouts import layouts_of
 from ireebench.ir.program import Program
 from ireebench.ir.specs import spec_text
 from ireebench.ir.templates import render

@@ -64,15 +64,6 @@ def _outer(candidate: Candidate) -> tuple[int, ...]:
     return candidate.problem.shape[:-1] if candidate.form.name in ("native", "split_attr") else ()
 
 
-def layouts_of(candidate: Candidate) -> tuple[Layout, ...]:
-    """The layout of each configured dispatch of a candidate, in order; empty where the compiler chooses."""
-    if candidate.problem.op == "gemv":
-        from ireebench.ir.gemv import gemv_layouts
-
-        return gemv_layouts(candidate)
-    return argcompare_layouts(candidate)
-
-
 def argcompare_layouts(candidate: Candidate) -> tuple[Layout, ...]:
     """Layouts of a configured argmax or argmin, one a dispatch; empty where the compiler chooses.
 

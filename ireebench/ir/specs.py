@@ -10,7 +10,8 @@ from ireebench.candidate import Candidate
 from ireebench.errors import UsageError
 from ireebench.ir.attributes import compilation_info
 from ireebench.ir.flags import shipping_flags
-from ireebench.ir.layout import Layout, layouts_of
+from ireebench.ir.layout import Layout
+from ireebench.ir.layouts import layouts_of
 from ireebench.ir.program import Program
 
 _ACTION = "apply_op_config"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ireebench.candidate import Candidate
 from ireebench.ir.build import build_program
-from ireebench.ir.layout import layouts_of
+from ireebench.ir.layouts import layouts_of
 from ireebench.ir.specs import emit_spec
 from ireebench.report.ranking import Standing, median_ns
 from ireebench.report.rows import Row

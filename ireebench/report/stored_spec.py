@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ireebench.candidate import Candidate
 from ireebench.compiler.shipping import SpecFile, spec_file
 from ireebench.errors import UsageError
-from ireebench.ir.layout import layouts_of
+from ireebench.ir.layouts import layouts_of
 from ireebench.outcome import Status
 from ireebench.problems.problem import Problem
 from ireebench.store.database import Store

@@ -13,7 +13,7 @@ from ireebench.candidate import Candidate
 from ireebench.compiler.artifact import Artifact
 from ireebench.compiler.driver import Compiler
 from ireebench.ir.build import build_program
-from ireebench.ir.layout import layouts_of
+from ireebench.ir.layouts import layouts_of
 from ireebench.ir.specs import spec_text
 from ireebench.problems.problem import Problem
 from ireebench.space.config import Config
