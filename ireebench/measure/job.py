@@ -83,7 +83,7 @@ class Job:
         """Reads `job.json`; raises ValueError that names the file when it is no job of this version."""
         try:
             return cls.of(json.loads(path.read_text()))
-        except (KeyError, TypeError, ValueError) as e:
+        except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as e:
             raise ValueError(f"{path}: not a measuring job: {e}") from e
 
     @classmethod
