@@ -39,7 +39,7 @@ from ireebench.sweep.definition import load_definition
 DATA = Path(__file__).parents[2] / "data"
 LONG = bool(os.environ.get("IREEBENCH_FUZZ"))
 fuzz = settings(
-    max_examples=3000 if LONG else 40,
+    max_examples=2000 if LONG else 40,
     derandomize=not LONG,
     deadline=None,
     database=None,
