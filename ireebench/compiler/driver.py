@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import math
 import os
@@ -31,6 +32,7 @@ STDERR = "stderr.txt"
 REPRODUCER = "reproducer.mlir"
 _STATUS = {Ending.TIMEOUT: Status.COMPILE_TIMEOUT}
 BATCH = 8  # programs a module: larger ones gain little and lose more when one fails (docs/compiling.md)
+_PROBE_BYTES = 256 * 1024  # more than a module of ours and its dumps, so that no cut file passes for a whole one
 _MOST_OUTPUT = 1 << 20  # characters of the compiler's output that are searched: "see current operation" can be huge
 
 
@@ -289,6 +291,7 @@ class Compiler:
             if source.spec:
                 (folder / SPEC).write_text(source.spec)
             ended = self._spawn(folder, source.flags)
+            _ensure_space(folder)
             if self._ending(folder, ended, self.limits) is Ending.CRASH:
                 self._spawn(folder, (*source.flags, f"--mlir-pass-pipeline-crash-reproducer={REPRODUCER}"), "crash.txt")
             entry = self._cache.publish(key, folder, ended, self.limits)
@@ -367,6 +370,15 @@ def _failed_dispatches(folder: Path, output: str) -> str:
     named = set(re.findall(rf"{DUMP}/(configured_\S+?\.mlir):\d", output))
     files = sorted((folder / DUMP).glob("configured_*.mlir"))
     return "\n".join(f.read_text() for f in files if not named or f.name in named)
+
+
+def _ensure_space(folder: Path) -> None:
+    """Raises OSError where the compiler may not have written what it wanted to: the disk's fault, no program's."""
+    if os.strerror(errno.ENOSPC) in _output(folder):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    probe = folder / "probe"
+    probe.write_bytes(bytes(_PROBE_BYTES))
+    probe.unlink()
 
 
 def _output(folder: Path) -> str:
