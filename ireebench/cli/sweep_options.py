@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +11,6 @@ from typing import Any, TypeVar
 
 import click
 
-from ireebench.cli.output import write_file
 from ireebench.errors import OutputError, UnknownNameError, UsageError
 from ireebench.measure.job import CachePolicy, Protocol
 from ireebench.problems.problem import OPS
@@ -20,6 +20,20 @@ from ireebench.sweep.request import NO_PROFILE, Profile
 F = TypeVar("F", bound=Callable[..., Any])
 DEFAULT_OUT = Path("ireebench-out")
 DEFAULT_LIMIT = 24
+
+
+class Seconds(click.FloatRange):
+    """A time above 0. A range alone lets NaN in, which nothing compares with."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0, min_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number; refuses NaN and infinity."""
+        seconds = float(super().convert(value, param, ctx))
+        if not math.isfinite(seconds):
+            self.fail(f"{value} is no time.", param, ctx)
+        return seconds
 
 
 def names(text: str | None) -> tuple[str, ...]:
@@ -161,7 +175,9 @@ def measure_options(f: F) -> F:
     @click.option(
         "--invocations", type=click.IntRange(min=1), default=500, show_default=True, help="Timed invocations."
     )
-    @click.option("--seconds", type=float, default=1.0, show_default=True, help="Most seconds of a candidate's time.")
+    @click.option(
+        "--seconds", type=Seconds(), default=1.0, show_default=True, help="Most seconds of a candidate's time."
+    )
     @click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Interleaved rounds.")
     @click.option("--cache", default="hot", show_default=True, help="hot, cold, or hot,cold.")
     @click.option("--compile-only", is_flag=True, help="Compile and read the evidence; run nothing.")
@@ -243,8 +259,12 @@ class Place:
     def prepare(self) -> None:
         """Makes the output folder; raises OutputError that names it when it cannot be written."""
         probe = self.out / ".writable"
-        write_file(probe, "")
-        probe.unlink(missing_ok=True)
+        try:
+            self.out.mkdir(parents=True, exist_ok=True)
+            probe.touch()
+            probe.unlink(missing_ok=True)
+        except OSError as e:
+            raise OutputError(f"cannot write to {self.out}: {e.strerror}; name another folder with --out") from e
         if self.db.parent != self.out and not self.db.parent.is_dir():
             try:
                 self.db.parent.mkdir(parents=True)
@@ -267,7 +287,7 @@ def place_options(f: F) -> F:
     @click.option(
         "--compile-timeout",
         "compile_s",
-        type=float,
+        type=Seconds(),
         default=20.0,
         show_default=True,
         help="Most seconds of a compiler.",

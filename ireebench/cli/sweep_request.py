@@ -84,7 +84,10 @@ def resolve_target(name: str, device: str | None) -> Target:
         return find_target(name)
     from ireebench.measure.device import auto_device, kind_of
 
-    return find_target(kind_of(device or auto_device()))
+    try:
+        return find_target(kind_of(device or auto_device()))
+    except ValueError as e:
+        raise UsageError(f"--device: {e}") from e
 
 
 def require_assembly(target: Target) -> None:
@@ -193,6 +196,8 @@ def _request(asked: Asked, target: Target, measuring: Measuring | None, fresh: b
     space, measure = asked.space, asked.measure
     if measure.emulated_rows:
         require_assembly(target)
+    if space.where and target.backend != "hip":
+        raise UsageError(f"--where reads AMD assembly; target {target.name} has none: leave it out")
     if measure.profile:
         _require_profiler(measuring)
     baselines: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ireebench.candidate import Candidate
+from ireebench.errors import UsageError
 from ireebench.problems.problem import Problem
 from ireebench.space.complete import complete
 from ireebench.space.config import Config
@@ -70,8 +71,11 @@ def enumerate_space(
 
     `limit` keeps that many accepted ones: a heuristic set first, then a sample drawn with `seed`. `config` tries that
     one alone and `configs` those alone, in place of the grid and completed where they leave knobs out; a variant that
-    takes no configuration is there all the same, since the others are compared with it.
+    takes no configuration is there all the same, since the others are compared with it. Raises UsageError where no form
+    of the variant carries the op.
     """
+    if not variant.forms_of(problem.op):
+        raise UsageError(f"variant {variant.name} has no form for {problem.op}; it serves {', '.join(variant.ops)}")
     place = Place(problem, variant, target)
     placed: Iterable[Candidate | Rejection]
     if not variant.tuned:
