@@ -37,11 +37,21 @@ def command(op: str | None, models: str | None, suite: str | None, output: Outpu
     if models is not None:
         wanted = set(match_names(models, list(dict.fromkeys(e.id for e in entries)), hint="ireebench models lists all"))
         entries = [e for e in entries if e.id in wanted]
-    output.emit(_table(entries), {"problems": [_row(e) for e in entries]})
+    tables = _numbered(entries) if output.format == "table" else [_table(entries)]
+    output.emit(tables, {"problems": [_row(e) for e in entries]})
 
 
 def _text(shape: tuple[int, ...]) -> str:
     return "x".join(map(str, shape))
+
+
+def _numbered(entries: list[CatalogueEntry]) -> list[Table]:
+    """The table for a terminal: sources and notes, which are long and repeat, are numbered and told once below."""
+    texts = ["; ".join(filter(None, (e.source, e.note))) for e in entries]
+    numbers = {text: f"[{n}]" for n, text in enumerate(dict.fromkeys(texts), start=1)}
+    full = _table(entries)
+    rows = tuple((*row[:-2], numbers[text]) for row, text in zip(full.rows, texts, strict=True))
+    return [Table(full.columns[:-1], rows), Table.of(("source", "what"), [(n, text) for text, n in numbers.items()])]
 
 
 def _table(entries: list[CatalogueEntry]) -> Table:

@@ -264,7 +264,7 @@ class Place:
             probe.touch()
             probe.unlink(missing_ok=True)
         except OSError as e:
-            raise OutputError(f"cannot write to {self.out}: {e.strerror}; name another folder with --out") from e
+            raise OutputError(f"cannot write {self.out}: {e.strerror}; name another folder with --out") from e
         if self.db.parent != self.out and not self.db.parent.is_dir():
             try:
                 self.db.parent.mkdir(parents=True)

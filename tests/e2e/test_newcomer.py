@@ -44,7 +44,7 @@ def test_a_group_without_a_command_prints_its_help_on_stderr(group: tuple[str, .
         (("sweep", "argmax", "--models", "llama3", "--target", "cpu", "--where", "vgpr > 3"), 2,
          "--where reads AMD assembly; target cpu has none"),
         (("sweep", "argmax", "--models", "llama3", "--target", "cpu", "--out", "empty"), 1,
-         "cannot write to empty: File exists; name another folder with --out"),
+         "cannot write empty: File exists; name another folder with --out"),
         (("sweep", "argmax", "--models", "llama3", "--target", "cpu", "--variants", "vd_words"), 2,
          "variant vd_words has no form for argmax; it serves gemv"),
         (("isa", "llama3-8b-q", "--op", "gemv", "--variants", "ukernel"), 2,

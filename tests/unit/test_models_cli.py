@@ -69,10 +69,14 @@ def test_models_lists_one_op_and_filters_by_name_and_suite(run: Run) -> None:
     rows = list(csv.DictReader(io.StringIO(run("models", "argmin", "--format", "csv"))))
     assert [r["id"] for r in rows] == ["knn", "vq-codebook", "image-retrieval"]
     text = run("models", "argmax", "--models", "llama3,gpt-oss*")
-    assert [line.split()[0] for line in text.splitlines()[2:]] == [
+    assert max(map(len, text.splitlines())) <= 160
+    table, _, sources = text.partition("\n\n")
+    assert [line.split()[0] for line in table.splitlines()[2:]] == [
         "llama3-8b", "llama3-8b-batch", "gpt-oss-20b", "gpt-oss-20b-batch",
     ]  # fmt: skip
-    assert "indices 199998 to 201087 are in range but no token" in text
+    assert [line.split()[-1] for line in table.splitlines()[2:]] == ["[1]", "[1]", "[2]", "[3]"]
+    assert [line.split()[0] for line in sources.splitlines()[2:]] == ["[1]", "[2]", "[3]"]
+    assert "indices 199998 to 201087 are in range but no token" in sources
     assert len(json.loads(run("models", "--suite", "published", "--format", "json"))["problems"]) == 21
 
 
