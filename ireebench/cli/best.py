@@ -48,14 +48,15 @@ def command(db: Path, folder: Path | None, op: str | None, check: bool, cache_di
 
     Each spec is checked: the plain op is compiled with it and the dumps are read. Ends with 3 where one is not applied.
     """
-    from ireebench.report.best import best_document, best_tables
+    from ireebench.report.best import best_document, best_tables, narrow
     from ireebench.report.best_check import find_best
     from ireebench.report.load import load_evidence
     from ireebench.store.database import Store
 
     with Store.open(db) as store, contextlib.ExitStack() as stack:
         found = find_best(load_evidence(store, op), _compiler(stack, cache_dir) if check else None)
-    Output(fmt, None).emit(best_tables(found), best_document(found))
+    tables = best_tables(found)
+    Output(fmt, None).emit([n for t in tables for n in narrow(t)] if fmt == "table" else tables, best_document(found))
     if not found:
         click.echo(f"{db}: nothing was timed; `ireebench report {db}` shows what compiled", err=True)
     if folder is not None:

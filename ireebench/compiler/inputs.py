@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from textwrap import shorten
 
 from ireebench.compiler.driver import Compiled
 from ireebench.compiler.flags import DUMP, MODULE, SPEC
@@ -29,7 +30,9 @@ def refuse_bad_input(file: Path, mlir: str, compiled: Compiled) -> None:
 
     # Errors at the input's own lines also come from passes: only what does not parse is the user's mistake.
     if verify(mlir) is not None:
-        raise BadFileError(f"{file}:{at[1]}:{at[2]}: not valid MLIR: {_AT_INPUT.sub('', reason).strip()}")
+        # A diagnostic quotes the input, which may be one line of megabytes.
+        why = shorten(_AT_INPUT.sub("", reason), 300, placeholder=" ...")
+        raise BadFileError(f"{file}:{at[1]}:{at[2]}: not valid MLIR: {why}")
 
 
 def refuse_bad_spec(file: Path, compiled: Compiled, report: SpecReport) -> None:

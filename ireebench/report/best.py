@@ -56,6 +56,22 @@ _HEADS = ("problem", "op", "shape", "dtype", "best us", "best", "best that ships
 _TAIL = ("default / best", "default / ships", "best baseline", "best baseline / best", "best baseline / ships", "spec")
 
 
+# What the table for a terminal tells apart from the times: what ships, with the spec that carries it.
+_SHIPPING = ("problem", "op", "best that ships", "ships by", "spec")
+
+
+def narrow(table: Table) -> list[Table]:
+    """The table in two: times and speedups, then what ships, whose spec says much."""
+    titles = [c.title for c in table.columns]
+    apart = [titles.index(t) for t in _SHIPPING]
+    kept = [i for i, t in enumerate(titles) if t not in _SHIPPING[2:]]
+    rows = tuple(tuple(r[i] for i in kept) for r in table.rows)
+    return [
+        Table(tuple(table.columns[i] for i in kept), rows, table.title),
+        Table.of(_SHIPPING, [[r[i] for i in apart] for r in table.rows]),
+    ]
+
+
 def best_tables(found: Sequence[Best]) -> list[Table]:
     """A table a device and cache policy. Speedups name both sides; times are us of one call, sum of kernels."""
     groups: dict[tuple[str, CachePolicy], list[Best]] = {}

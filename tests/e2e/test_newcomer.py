@@ -103,3 +103,20 @@ def test_loops_and_lints_of_several_candidates_say_whose_they_are(ireebench: Run
     for table in (loops, lints):
         named = {line.split(" ")[1] for line in table.splitlines()[1:]}
         assert named == {"vd/collapse", "vd_shuffle/collapse"}
+
+
+def test_a_trace_that_is_not_text_is_not_quoted(ireebench: Run, tmp_path: Path) -> None:
+    (tmp_path / "kernel_trace.csv").write_bytes(bytes(range(128, 256)) * 9)
+    done = ireebench("trace", "kernel_trace.csv")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "error: kernel_trace.csv: not text, nor a rocpd database; give the files that rocprofv3 --kernel-trace wrote\n"
+    )
+
+
+def test_an_input_of_one_huge_line_is_not_quoted_whole(ireebench: Run, tmp_path: Path) -> None:
+    (tmp_path / "huge.mlir").write_text("a" * 1_000_000)
+    done = ireebench("compile", "huge.mlir")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: huge.mlir:1:1: not valid MLIR: custom op")
+    assert len(done.stderr) < 400

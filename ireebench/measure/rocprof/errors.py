@@ -14,6 +14,9 @@ class TraceError(UserError):
 def unknown_columns(path: Path, columns: tuple[str, ...], missing: list[str]) -> TraceError:
     """A CSV file whose columns no generation has."""
     seen = ", ".join(columns[:12]) + (", ..." if len(columns) > 12 else "")
+    if "\ufffd" in seen or not seen.isprintable():
+        return TraceError(f"{path}: not text, nor a rocpd database; give the files that rocprofv3 --kernel-trace wrote")
+    seen = f"{seen[:400]}..." if len(seen) > 400 else seen  # a line of something else may be a megabyte
     return TraceError(
         f"{path}: unknown column set, without {', '.join(missing)} (seen: {seen or 'none'}); known are kernel_trace, "
         "kernel_stats, counter_collection and memory_copy_trace of rocprofv3 (ROCm 6.2 to 7.x) and rocprof's "

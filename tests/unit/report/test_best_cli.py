@@ -125,3 +125,15 @@ def test_a_store_with_nothing_timed_says_what_else_there_is(tmp_path: Path, stor
     result = best(tmp_path / "x.db")
     assert result.exit_code == 0
     assert "nothing was timed" in result.stderr
+
+
+def test_the_table_parts_what_ships_from_the_times_and_the_csv_does_not(store: Path) -> None:
+    first, second, *_ = best(store, "--no-check").stdout.split("\n\n")
+    assert "spec" not in " ".join(first.splitlines()[1:4]).split()
+    assert "best that ships" in second.splitlines()[0]
+    assert second.splitlines()[0].endswith("spec")
+    rows = [line.split()[0] for line in first.splitlines()]
+    assert [line.split()[0] for line in second.splitlines()[2:]] == rows[rows.index("problem") + 2 :]
+    head = best(store, "--no-check", "--format", "csv").stdout.splitlines()[0]
+    assert head.endswith("ships by,default / best,default / ships,best baseline,best baseline / best,"
+                         "best baseline / ships,spec")  # fmt: skip
