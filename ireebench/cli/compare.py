@@ -18,7 +18,7 @@ from ireebench.cli.sweep_options import (
 )
 from ireebench.cli.sweep_request import asked_by_options, make_request
 from ireebench.errors import UnknownNameError, UsageError
-from ireebench.problems.problem import OPS
+from ireebench.problems.problem import OPS, Problem
 from ireebench.problems.select import Selection
 
 EXAMPLES = options.examples(
@@ -71,10 +71,19 @@ def command(
         place.prepare()
         sweep(make_request(asked_by_options(op, selection, space, measure), place.fresh), place)
         source = place.db
-    _report(op, source, by, output)
+    _report(op, source, _chosen(op, selection), by, output)
 
 
-def _report(op: str, source: Path, by: str, output: Output) -> None:
+def _chosen(op: str, selection: Selection) -> tuple[Problem, ...] | None:
+    """The problems asked for; None, for all that the store holds, where none were."""
+    if (selection.models, selection.suite, selection.shape, selection.problems_file) == (None,) * 4:
+        return None
+    from ireebench.problems.select import select
+
+    return tuple(select(op, selection))
+
+
+def _report(op: str, source: Path, problems: tuple[Problem, ...] | None, by: str, output: Output) -> None:
     from ireebench.report.compare_report import FIGURES, comparison_tables
     from ireebench.report.documents import store_document
     from ireebench.report.load import load_evidence
@@ -82,7 +91,7 @@ def _report(op: str, source: Path, by: str, output: Output) -> None:
 
     page = output.path is not None and output.path.suffix == ".html"
     with Store.open(source) as store:
-        found = load_evidence(store, op, sources=page)
+        found = load_evidence(store, op, sources=page, problems=problems)
         if page:
             from ireebench.report.page.build import build_page
 

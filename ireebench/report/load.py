@@ -9,6 +9,7 @@ from ireebench.errors import StoreError
 from ireebench.measure.ceiling import CeilingTable
 from ireebench.measure.job import CachePolicy
 from ireebench.measure.result import Samples
+from ireebench.problems.problem import Problem
 from ireebench.report.evidence import Evidence
 from ireebench.report.rows import CeilingLookup, no_ceiling
 from ireebench.store.database import Store
@@ -22,14 +23,21 @@ def ceiling_of(store: Store, environment: int) -> CeilingLookup:
     return CeilingTable.from_json(json.loads(body)).best_for
 
 
-def load_evidence(store: Store, op: str | None = None, *, sources: bool = False) -> tuple[Evidence, ...]:
+def load_evidence(
+    store: Store, op: str | None = None, *, sources: bool = False, problems: Sequence[Problem] | None = None
+) -> tuple[Evidence, ...]:
     """An Evidence an environment, those with timings first; raises StoreError when the store holds no such trial.
 
-    `sources`: trials come with their MLIR, spec and command.
+    `sources`: trials come with their MLIR, spec and command. `problems` keeps the trials of these alone.
     """
     trials = store.trials(op=op, sources=sources)
+    if problems is not None:
+        kept = {(p.id, p.op, p.shape) for p in problems}
+        trials = tuple(t for t in trials if (t.problem.id, t.problem.op, t.problem.shape) in kept)
     if not trials:
         what = f"no {op} trial" if op else "no trial"
+        if problems is not None:
+            what += f" of {', '.join(p.id for p in problems[:3])}{' ...' if len(problems) > 3 else ''}"
         raise StoreError(f"{store.path}: {what} in this store")
     environments, noise = store.environments(), store.noise()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import subprocess
 from collections.abc import Callable
@@ -120,3 +121,31 @@ def test_an_input_of_one_huge_line_is_not_quoted_whole(ireebench: Run, tmp_path:
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: huge.mlir:1:1: not valid MLIR: custom op")
     assert len(done.stderr) < 400
+
+
+def test_compare_shows_the_problems_asked_for_and_a_sweep_says_nothing_of_leaks(ireebench: Run) -> None:
+    quick = (
+        "--variants",
+        "default",
+        "--baselines",
+        "numpy",
+        "--target",
+        "cpu",
+        "--seconds",
+        "0.05",
+        "--processes",
+        "1",
+    )
+    done = ireebench("sweep", "argmax", "--shape", "4x512", "--dtype", "f32", *quick)
+    assert done.returncode == 0
+    assert "nanobind" not in done.stderr
+    asked = ("compare", "argmax", "--shape", "2x256", "--dtype", "f32", "--format", "json")
+    for more in (quick, ("--from", "ireebench-out/ireebench.db")):
+        done = ireebench(*asked, *more)
+        assert done.returncode == 0
+        assert {t["problem"] for t in json.loads(done.stdout)["trials"]} == {"custom-2x256-f32"}
+    both = ireebench("compare", "argmax", "--from", "ireebench-out/ireebench.db", "--format", "json")
+    assert {t["problem"] for t in json.loads(both.stdout)["trials"]} == {"custom-4x512-f32", "custom-2x256-f32"}
+    none = ireebench("compare", "argmax", "--models", "gpt2", "--from", "ireebench-out/ireebench.db")
+    assert (none.returncode, none.stdout) == (1, "")
+    assert none.stderr == "error: ireebench-out/ireebench.db: no argmax trial of gpt2 in this store\n"
