@@ -37,6 +37,8 @@ def command(
     op: str, selection: Selection, space: Space, every: bool, spec: bool, show_command: bool, path: Path | None
 ) -> None:
     """Print the MLIR of candidates of OP (argmax, argmin, gemv), their tuning spec, or how to compile them."""
+    if spec and show_command:
+        raise UsageError("--spec and --show-command exclude each other; give one")
     from ireebench.compiler.flags import plain_command
     from ireebench.ir.build import build_program
     from ireebench.ir.specs import emit_spec

@@ -50,6 +50,8 @@ def test_a_group_without_a_command_prints_its_help_on_stderr(group: tuple[str, .
          "variant vd_words has no form for argmax; it serves gemv"),
         (("isa", "llama3-8b-q", "--op", "gemv", "--variants", "ukernel"), 2,
          "variant ukernel has no form for gemv; it serves argmax"),
+        (("mlir", "argmax", "--models", "gpt2", "--spec", "--show-command", "--target", "gfx942"), 2,
+         "--spec and --show-command exclude each other"),
         (("bundle", "run", "folder"), 2, "folder/manifest.json: not a bundle's manifest"),
     ],
 )  # fmt: skip
