@@ -96,6 +96,10 @@ def command(output: Output, device: str, sizes: str | None, timer: str, budget: 
         output_table(output, _stored(path, info.name, uri))
         return
     table = _measure(uri, timer, wanted or ceiling.default_sizes(uri), budget)
+    if not table.rows:
+        raise UsageError(
+            "no size was measured, so nothing is stored: smaller --sizes fit in memory, or a larger --budget"
+        )
     earlier = _earlier(path)
     if earlier is not None and (earlier.device, earlier.timer) == (table.device, table.timer):
         table = earlier.merge(table)

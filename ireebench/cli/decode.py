@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Literal
 
@@ -56,7 +57,7 @@ def command(  # one parameter an option
         return
     if model is None:
         raise UsageError("name a model: --model llama3-8b; or project a rate: --measured 2.1 --efficiency 49 --at 91")
-    if ceiling is not None and ceiling <= 0:
+    if ceiling is not None and not 0 < ceiling < math.inf:
         raise UsageError(f"--ceiling is {ceiling:g} GB/s; it is above 0")
     gemvs = calculator.token_gemvs(calculator.find_model(model), weights, fused)
     bandwidths = _bandwidths(ceiling, target)

@@ -24,6 +24,7 @@ EXAMPLES = options.examples(
     "ireebench emulate kernel.rocmasm --binding in:131072xbf16=random --binding out:1xbf16 --binding out:1xi64",
 )
 FAILED = 3
+MOST_WORKGROUPS = 1 << 20  # executed one after the other, on a CPU
 
 
 @click.command(epilog=EXAMPLES)
@@ -98,6 +99,8 @@ def _grid(text: str) -> tuple[int, int, int]:
     if not 1 <= len(parts) <= 3 or not all(p.strip().isdecimal() and int(p) > 0 for p in parts):
         raise UsageError(f"--grid '{text}': needs one to three positive numbers, such as 32,1,1")
     x, y, z = (*map(int, parts), *(1,) * (3 - len(parts)))
+    if x * y * z > MOST_WORKGROUPS:
+        raise UsageError(f"--grid '{text}': {x * y * z:,} workgroups; at most {MOST_WORKGROUPS:,} are executed")
     return x, y, z
 
 
@@ -122,6 +125,8 @@ def _file(
     try:
         done = run_kernel(code, specs, grid, constants, how)
     except (Unsupported, ExecutionLimit) as e:
+        if str(e).startswith("kernel "):  # it wants more than was described
+            raise UsageError(f"{path}: {e}; describe each with --binding and --constant, in order") from e
         raise UserError(f"{path}: unavailable, the emulator has no {e}") from e
     heads = [" ".join(str(v) for v in b.reshape(-1)[:8]) + (" ..." if b.size > 8 else "") for b in done.bindings]
     table = Table.of(

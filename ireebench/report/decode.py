@@ -6,6 +6,7 @@ A GB is 1e9 bytes; a GiB is 2**30.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -81,7 +82,7 @@ def project(measured: float, efficiency: float, at: float) -> float:
     for name, percent in (("efficiency", efficiency), ("efficiency to project to", at)):
         if not 0 < percent <= 100:
             raise UsageError(f"{name} is {percent:g}%; it is above 0 and at most 100")
-    if measured <= 0:
+    if not 0 < measured < math.inf:
         raise UsageError(f"measured rate is {measured:g} tokens a second; it is above 0")
     return measured * at / efficiency
 

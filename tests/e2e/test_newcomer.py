@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+DATA = Path(__file__).parents[1] / "data" / "isa"
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -52,6 +53,14 @@ def test_a_group_without_a_command_prints_its_help_on_stderr(group: tuple[str, .
          "variant ukernel has no form for gemv; it serves argmax"),
         (("mlir", "argmax", "--models", "gpt2", "--spec", "--show-command", "--target", "gfx942"), 2,
          "--spec and --show-command exclude each other"),
+        (("emulate", "k.s", "--binding", "in:999999999999xf32"), 2,
+         "--binding 'in:999999999999xf32': more than 4 GiB"),
+        (("emulate", "k.s", "--grid", "999999999"), 2, "--grid '999999999': 999,999,999 workgroups; at most 1,048,576"),
+        (("emulate", "k.s"), 2, "k.s: kernel 'argmax"),
+        (("decode", "--model", "llama3-8b", "--ceiling", "nan"), 2, "--ceiling is nan GB/s; it is above 0"),
+        (("decode", "--measured", "nan", "--efficiency", "49", "--at", "91"), 2, "measured rate is nan tokens"),
+        (("ceiling", "--device", "local-task", "--sizes", "999999G", "--budget", "1"), 2,
+         "no size was measured, so nothing is stored: "),
         (("bundle", "run", "folder"), 2, "folder/manifest.json: not a bundle's manifest"),
     ],
 )  # fmt: skip
@@ -60,6 +69,7 @@ def test_a_mistake_gets_one_line(
 ) -> None:
     (tmp_path / "empty").touch()
     (tmp_path / "folder").mkdir()
+    (tmp_path / "k.s").write_bytes((DATA / "argmax_gfx942.s").read_bytes())
     done = ireebench(*arguments)
     assert (done.returncode, done.stdout) == (code, "")
     assert done.stderr.startswith(f"error: {message}")

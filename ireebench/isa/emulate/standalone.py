@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ _TYPES: dict[str, np.dtype[Any]] = {
     "f64": np.dtype(np.float64), "i8": np.dtype(np.int8), "i16": np.dtype(np.int16), "i32": np.dtype(np.int32),
     "i64": np.dtype(np.int64),
 }  # fmt: skip
+_MOST_BYTES = 4 << 30  # what a buffer descriptor of AMD can span
 _SPEC = re.compile(r"(?P<way>in|out|inout):(?P<shape>\d+(?:x\d+)*)x(?P<dtype>[a-z]+\d+)(?:=(?P<values>.+))?\Z")
 _SHAPE_HELP = "such as in:1x131072xbf16=random, in:4xf32=@x.npy or out:1xi64"
 
@@ -47,6 +49,8 @@ def parse_binding(text: str, seed: int) -> BindingSpec:
     if not found or found["dtype"] not in _TYPES:
         raise UsageError(f"--binding '{text}': needs in, out or inout, a shape and a type, {_SHAPE_HELP}")
     shape, dtype = tuple(map(int, found["shape"].split("x"))), _TYPES[found["dtype"]]
+    if math.prod(shape) * dtype.itemsize > _MOST_BYTES:
+        raise UsageError(f"--binding '{text}': more than {_MOST_BYTES >> 30} GiB, which the emulator does not hold")
     way: Literal["in", "out", "inout"] = "in" if found["way"] == "in" else "out" if found["way"] == "out" else "inout"
     values = found["values"]
     if way == "out":
