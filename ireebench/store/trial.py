@@ -109,6 +109,12 @@ class Timing:
         return max(0.0, self.span_ns - self.median_ns)
 
 
+def _timing_of(run: RunSummary) -> Timing:
+    """The figure of a single run."""
+    figures = (run.median_ns, run.q1_ns, run.q3_ns, run.span_ns)
+    return Timing(run.cache, run.timer, 1, run.samples, *figures, run.process > 0)
+
+
 @dataclass(frozen=True, slots=True)
 class Trial:
     """One candidate (variant, form, config) or baseline on one target, and how it ended.
@@ -156,15 +162,16 @@ class Trial:
         Process 0 searches; later ones time the finalists again. Where those exist they alone count, so that the luck
         which made a finalist is not in its figure.
         """
-        runs = [r for r in self.runs if r.cache == cache]
-        runs = [r for r in runs if r.process > 0] or runs
+        runs = self.runs
+        if len(runs) == 1:  # most of a large store
+            return None if runs[0].cache != cache else _timing_of(runs[0])
+        runs = tuple(r for r in runs if r.cache == cache)
+        runs = tuple(r for r in runs if r.process > 0) or runs
         if not runs:
             return None
+        if len(runs) == 1:
+            return _timing_of(runs[0])
         first = runs[0]
-        final = first.process > 0
-        if len(runs) == 1:  # most of a large store
-            figures = (first.median_ns, first.q1_ns, first.q3_ns, first.span_ns)
-            return Timing(cache, first.timer, 1, first.samples, *figures, final)
         return Timing(
             cache=cache,
             timer=first.timer,
@@ -174,5 +181,5 @@ class Trial:
             q1_ns=statistics.median(r.q1_ns for r in runs),
             q3_ns=statistics.median(r.q3_ns for r in runs),
             span_ns=statistics.median(r.span_ns for r in runs),
-            final=final,
+            final=first.process > 0,
         )
