@@ -63,6 +63,9 @@ def create(op: str, selection: Selection, space: Space, measure: MeasureChoice, 
     ):
         work = compile_work(request, compiler, Path(scratch), progress)
         size = create_bundle(work, folder)
+    left_out = sum(len(p.candidates) for p in work.plans) - size.candidates
+    if left_out:
+        click.echo(f"{left_out} candidates did not compile or were not applied: left out", err=True)
     click.echo(
         f"{folder}: {size.candidates} candidates in {size.artifacts} artifacts, {size.bytes / 1e6:.1f} MB. "
         f"On the GPU machine: python3 {folder.name}/run.py"

@@ -107,7 +107,7 @@ def sweep(request: Request, place: Place, cluster: str | None = None) -> Outcome
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             click.echo(f"\ninterrupted; what is done is kept in {place.db}. To go on, run it again:", err=True)
             click.echo("  " + " ".join(["ireebench", *sys.argv[1:]]), err=True)
-            raise
+            raise click.exceptions.Exit(130) from None
 
 
 def _removed(place: Place) -> OutputError:

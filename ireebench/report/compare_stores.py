@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
@@ -63,9 +64,20 @@ def differences(a: Environment | None, b: Environment | None) -> tuple[str, ...]
     found = []
     for field in fields(Environment):
         x, y = getattr(a, field.name), getattr(b, field.name)
-        if field.name not in _HARMLESS and x != y:
+        if field.name in _HARMLESS or x == y:
+            continue
+        if field.name == "protocol":
+            found += _protocol_differences(x, y)
+        else:
             found.append(f"{field.name.replace('_', ' ')}: {x} against {y}")
     return tuple(found)
+
+
+def _protocol_differences(a: str, b: str) -> list[str]:
+    """The settings of two protocols (JSON) that are not the same."""
+    x, y = (json.loads(text) if text else {} for text in (a, b))
+    keys = sorted(k for k in x.keys() | y.keys() if x.get(k) != y.get(k))
+    return [f"protocol's {k}: {x.get(k)} against {y.get(k)}" for k in keys]
 
 
 def compare(a: Sequence[Evidence], b: Sequence[Evidence]) -> Comparison:

@@ -75,7 +75,8 @@ def test_runs_that_differ_in_driver_and_protocol_are_said_to_differ(store: Path,
     told = document(store, make_store(tmp_path / "x.db", Recipe(seed=1, environment=other)))
     assert told["differences"] == [
         "driver: 0.0 against 9.9",
-        'protocol: {"invocations": 100, "warmup": 10} against {"invocations": 7}',
+        "protocol's invocations: 100 against 7",
+        "protocol's warmup: 10 against None",
     ]
     assert "The runs differ in driver: 0.0 against 9.9" in told["summary"][1]
 
