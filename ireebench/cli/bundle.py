@@ -16,7 +16,7 @@ from ireebench.cli.sweep_options import (
     space_options,
 )
 from ireebench.cli.sweep_request import asked_by_options, make_remote_request
-from ireebench.errors import BadFileError, OutputError
+from ireebench.errors import BadFileError, OutputError, UserError
 from ireebench.problems.select import Selection
 
 EXAMPLES = options.examples(
@@ -101,6 +101,12 @@ def import_(folder: Path, results: tuple[Path, ...], db: Path) -> None:
     from ireebench.store.database import Store
     from ireebench.sweep.bundle import import_results
 
-    with Store.open(db, create=True) as store:
-        imported = import_results(folder, results, store)
+    new = not db.exists()
+    try:
+        with Store.open(db, create=True) as store:
+            imported = import_results(folder, results, store)
+    except UserError:
+        if new:  # an import that brought nothing leaves nothing
+            db.unlink(missing_ok=True)
+        raise
     click.echo(f"{db}: {imported.measured} results with samples, {imported.failed} failures, from {imported.device}")

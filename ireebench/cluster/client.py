@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
 import warnings
 import zlib
 from collections.abc import Iterator
@@ -40,6 +41,9 @@ def _distributed() -> Any:
     return distributed
 
 
+_ADDRESS = re.compile(r"[a-z]+://[^\s/:]+:\d{1,5}|[a-z]+://\[[0-9a-f:]+\]:\d{1,5}|inproc://\S+")
+
+
 @dataclass(frozen=True, slots=True)
 class Workers:
     """The cluster's workers: addresses of those that measure, and compilers that all of them run at once."""
@@ -52,6 +56,9 @@ class Cluster:
     """A connection to a Dask scheduler; a context manager. Raises UsageError when none answers at `address`."""
 
     def __init__(self, address: str) -> None:
+        # Dask itself takes 40 s and a traceback to say that an address is none.
+        if not _ADDRESS.fullmatch(address):
+            raise UsageError(f"--cluster {address}: no scheduler's address; write tcp://HOST:PORT (docs/cluster.md)")
         distributed = _distributed()
         self.address = address
         logging.getLogger("distributed").setLevel(logging.ERROR)
