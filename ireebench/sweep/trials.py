@@ -93,5 +93,6 @@ def measured_trial(trial: Trial, result: EntryResult) -> Trial:
     if result.failure is not None:
         return failed_trial(trial, result.failure)
     code = trial.compile_key or trial.baseline
-    measure_key = codec.digest(f"{code} {trial.environment} {timer} {trial.key}")
+    # The key holds the device, the driver and the protocol with its seed and cache policies.
+    measure_key = codec.digest(f"{code} {timer} {trial.key}")
     return replace(trial, status=Status.OK, stage=Stage.TIMED, reason=None, measure_key=measure_key)
