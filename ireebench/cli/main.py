@@ -133,6 +133,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
     except Exception:
+        # The last resort, for bugs of ours alone: the user gets one line, the traceback goes to a file that it names.
         _internal_error()
         status = 1
     finally:
