@@ -35,14 +35,7 @@ NOT_APPLIED = 3
 @click.option("--op", type=click.Choice(OPS), help="Only the trials of this op.")
 @click.option("--check/--no-check", default=True, show_default=True, help="Compile with each spec: is it applied?")
 @click.option("--cache-dir", metavar="DIR", type=click.Path(path_type=Path), help="Where compiles are kept.")
-@click.option(
-    "--format",
-    "fmt",
-    type=click.Choice(["table", "json", "csv", "markdown"]),
-    default="table",
-    show_default=True,
-    help="How to print.",
-)
+@options.format_option
 def command(db: Path, folder: Path | None, op: str | None, check: bool, cache_dir: Path | None, fmt: Format) -> None:
     """Print each problem's best configuration in DB: the best of all, and the best that ships, with its tuning spec.
 

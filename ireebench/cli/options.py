@@ -19,17 +19,22 @@ def examples(*lines: str) -> str:
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
-def output(f: F) -> F:
-    """`--format` and `-o FILE`; the command receives `output: Output`."""
-
-    @click.option(
+def format_option(f: F) -> F:
+    """`--format` alone, for commands whose `-o` is no file; the command receives `fmt`."""
+    return click.option(
         "--format",
         "fmt",
         type=click.Choice(["table", "json", "csv", "markdown"]),
         default="table",
         show_default=True,
         help="How to print.",
-    )
+    )(f)
+
+
+def output(f: F) -> F:
+    """`--format` and `-o FILE`; the command receives `output: Output`."""
+
+    @format_option
     @click.option("-o", "--output", "path", type=click.Path(path_type=Path), help="Write to FILE instead of stdout.")
     @functools.wraps(f)
     def wrapper(*args: Any, fmt: Any, path: Path | None, **kwargs: Any) -> Any:
