@@ -211,6 +211,7 @@ def _request(asked: Asked, target: Target, measuring: Measuring | None, fresh: b
         target=target,
         variants=resolve_variants(asked.op, space.variants, target),
         baselines=baselines,
+        named=frozenset(measure.baselines),
         config=space.config,
         limit=space.limit,
         seed=space.seed,

@@ -64,14 +64,15 @@ def results_table(found: Sequence[Duel], by: str = "kernel") -> Table:
     standings = [d.standing for d in found]
     variants, baselines = _columns(standings)
     heads = ["problem", "shape", "dtype", *(f"{v} us" for v in variants), *(f"[{b}] us" for b in baselines)]
-    heads += ["best / best baseline", "95% interval", "noise %", "verdict", "winner"]
+    heads += ["best / best baseline", "95% interval", "noise %", "best baseline", "verdict", "winner"]
     body: list[tuple[Cell, ...]] = []
     for d in found:
         s, p, v = d.standing, d.standing.problem, d.verdict
         times = [_us(_best_of(s, n), by) for n in variants] + [_us(_baseline(s, n), by) for n in baselines]
         interval = f"{v.low:.2f} to {v.high:.2f}" if v else None
         ratio = v.ratio if v else speedup(s.best_baseline, s.best, by=by)
-        tail = (ratio, interval, 100 * s.noise, v.word if v else None, _winner(d))
+        versus = s.best_baseline.trial.baseline if s.best_baseline else None
+        tail = (ratio, interval, 100 * s.noise, versus, v.word if v else None, _winner(d))
         body.append((p.id, p.shape_text, p.dtype, *times, *tail))
     cache = standings[0].cache if standings else "hot"
     return Table.of(heads, body, f"Results, {cache}, by {_measure(standings, by)}")
@@ -154,7 +155,7 @@ def scaling_table(evidence: Evidence, cache: CachePolicy) -> Table:
     for s in standings:
         p, best = s.problem, s.best
         times = [_us(_best_of(s, v), "kernel") for v in variants] + [_us(_baseline(s, b), "kernel") for b in baselines]
-        moved = best.bytes_moved / 1e6 if best else None
+        moved = best.bytes_moved / 1e6 if best and best.bytes_moved is not None else None
         tail = (best.gb_per_s, best.percent_of_ceiling) if best else (None, None)
         body.append((p.rows, p.reduction, p.dtype, moved, *times, *tail))
     return Table(tuple(columns), tuple(body), f"Scaling, {cache}")

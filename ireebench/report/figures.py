@@ -18,7 +18,7 @@ def figure_table(rows: Sequence[Row], standings: Sequence[Standing]) -> Table | 
     for r in rows:
         t, p = r.trial, r.trial.problem
         if t.figure_ns is not None:
-            rate = r.bytes_moved / t.figure_ns
+            rate = r.bytes_moved / t.figure_ns if r.bytes_moved is not None else None
             body.append((p.id, p.op, p.shape_text, p.dtype, t.baseline, t.figure_ns / 1e3, rate, best.get(p), t.reason))
     heads = ("problem", "op", "shape", "dtype", "figure of", "us", "GB/s", "best here us", "what it is")
     return Table.of(heads, body, TITLE) if body else None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ireebench.measure.job import CachePolicy
+from ireebench.problems.ops.table import op_of
 from ireebench.report.compare_tables import Duel, duels
 from ireebench.report.evidence import Evidence
 from ireebench.report.heat import HeatMap, heat_maps
@@ -119,16 +120,17 @@ def _speedup(judged: Sequence[Duel], where: str) -> Figure:
 
 
 def _scaling(standings: Sequence[Standing], where: str) -> Figure:
-    """Time of each variant's best and of each baseline over the bytes moved."""
+    """Time of each variant's best and of each baseline over the bytes that the problem must move."""
     figure, axes = _figure(9, 5.5)
     times: dict[tuple[str, bool], list[tuple[int, float]]] = {}
     for s in standings:
         seen: set[str] = set()
+        moved = op_of(s.problem).bytes_moved(s.problem)
         for row in (*s.candidates, *s.baselines):
             name = row.trial.variant or row.trial.baseline or ""
             if name not in seen:
                 seen.add(name)
-                times.setdefault((name, row.trial.baseline is not None), []).append((row.bytes_moved, median_ns(row)))
+                times.setdefault((name, row.trial.baseline is not None), []).append((moved, median_ns(row)))
     for (name, baseline), found in sorted(times.items()):
         sizes, ns = zip(*sorted(found), strict=True)
         axes.plot(

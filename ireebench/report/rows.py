@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
+from ireebench.measure.baselines import table
 from ireebench.measure.job import CachePolicy
-from ireebench.problems.ops.table import op_of
-from ireebench.problems.problem import Problem
 from ireebench.report.executed import counts_document
 from ireebench.store.trial import Timing, Trial
 
@@ -29,35 +28,34 @@ def no_ceiling(_bytes: int, _cache: CachePolicy) -> float | None:
 class Row:
     """One trial under one cache policy. `timing` is None for what was not timed.
 
-    `gb_per_s` is bytes that must move (1e9 a GB) over the sum of kernels. `plausible` is False where that exceeds the
+    `bytes_moved` is what one call must move, None where that is not known: a baseline may read other bytes than the
+    problem's. `gb_per_s` is that (1e9 a GB) over the sum of kernels. `plausible` is False where that exceeds the
     measured ceiling by more than 2%, None where no ceiling is known.
     """
 
     trial: Trial
     cache: CachePolicy | None
     timing: Timing | None
-    bytes_moved: int
+    bytes_moved: int | None
     gb_per_s: float | None
     percent_of_ceiling: float | None
     plausible: bool | None
 
 
-@lru_cache(maxsize=64)
-def _bytes_moved(problem: Problem) -> int:
-    return op_of(problem).bytes_moved(problem)
+_bytes_moved = lru_cache(maxsize=64)(table.bytes_moved)
 
 
 def rows_of(trial: Trial, ceiling: CeilingLookup = no_ceiling) -> tuple[Row, ...]:
     """A row per cache policy that was timed, hot first; one row with no timing for the rest."""
-    moved = _bytes_moved(trial.problem)
+    moved = _bytes_moved(trial.baseline, trial.problem)
     rows = []
     policies: tuple[CachePolicy, ...] = ("hot", "cold")
     for cache in policies if trial.runs else ():
         timing = trial.timing(cache)
         if timing is None:
             continue
-        rate = moved / timing.median_ns if timing.median_ns > 0 else None
-        limit = ceiling(moved, cache)
+        rate = moved / timing.median_ns if moved is not None and timing.median_ns > 0 else None
+        limit = None if moved is None else ceiling(moved, cache)
         share = None if rate is None or limit is None else 100.0 * rate / limit
         plausible = None if share is None else share <= 100.0 * (1 + CEILING_SLACK)
         rows.append(Row(trial, cache, timing, moved, rate, share, plausible))

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from ireebench.candidate import Candidate
+from ireebench.measure.baselines.table import is_for
 from ireebench.problems.problem import Problem
 from ireebench.space.constraints import Rejection
 from ireebench.space.enumerate import enumerate_space
@@ -86,7 +87,8 @@ def plan(request: Request, environment: str) -> tuple[ProblemPlan, ...]:
     plans = []
     for problem in request.problems:
         parts = [_plan_variant(request, environment, problem, v) for v in request.variants]
-        baselines = [Subject(problem, baseline=b) for b in request.baselines]
+        fitting = [b for b in request.baselines if b in request.named or is_for(b, problem)]
+        baselines = [Subject(problem, baseline=b) for b in fitting]
         counts = Counter(r.constraint for _, rejected, _ in parts for r in rejected)
         plans.append(
             ProblemPlan(

@@ -58,6 +58,7 @@ class Request:
     target: Target
     variants: tuple[Variant, ...]
     baselines: tuple[str, ...] = ()
+    named: frozenset[str] = frozenset()  # baselines that the user named: run or refused even where they do not fit
     config: Config | None = None
     limit: int | None = None
     seed: int = 0

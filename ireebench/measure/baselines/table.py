@@ -5,21 +5,28 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from ireebench.errors import UnknownNameError
 from ireebench.measure.baselines.figures import FIGURES
 from ireebench.measure.device import Kind, kind_of
 from ireebench.measure.runnable import Baseline
 from ireebench.outcome import Failure, Stage, Status
+from ireebench.problems.ops.table import op_of
 from ireebench.problems.problem import Op, Problem
+
+Reads = Literal["problem", "f16", "bf16", "unknown"]
+FLOAT_DTYPES = ("f16", "bf16", "f32")
+BLOCK_DTYPES = ("q4_0", "nf4")
 
 
 @dataclass(frozen=True, slots=True)
 class BaselineRow:
     """A baseline: its module's `BASELINES` maps `name` to it. `group` is a name that stands for several rows.
 
-    `automatic`: part of "auto".
+    `dtypes` are the problems' element types that it is for; `automatic`: part of "auto". `reads` is what a call reads
+    in place of the problem's weights: "problem" (those), a float type, or "unknown" (with intermediates of its own).
     """
 
     name: str
@@ -28,13 +35,22 @@ class BaselineRow:
     ops: tuple[Op, ...]
     devices: tuple[Kind, ...]
     summary: str
+    dtypes: tuple[str, ...] = FLOAT_DTYPES
     automatic: bool = True
+    reads: Reads = "problem"
 
 
 _HERE = "ireebench.measure.baselines"
 _ARG: tuple[Op, ...] = ("argmax", "argmin")
 _GEMV: tuple[Op, ...] = ("gemv",)
 _ALL: tuple[Kind, ...] = ("cpu", "cuda", "hip")
+
+
+def _on_4bit(name: str, reads: Reads, summary: str, *, automatic: bool = True) -> BaselineRow:
+    return BaselineRow(
+        name, f"{_HERE}.torch_4bit", "torch", _GEMV, _ALL, summary, BLOCK_DTYPES, automatic=automatic, reads=reads
+    )
+
 
 BASELINES: dict[str, BaselineRow] = {
     b.name: b
@@ -45,6 +61,21 @@ BASELINES: dict[str, BaselineRow] = {
         BaselineRow("torch_compile", f"{_HERE}.torch_", "torch", _ARG, _ALL, "torch.compile of torch.max"),
         BaselineRow("torch_mv", f"{_HERE}.torch_", "torch", _GEMV, _ALL, "torch.mv, or torch.matmul for a batch"),
         BaselineRow("torch_linear", f"{_HERE}.torch_", "torch", _GEMV, _ALL, "torch.nn.functional.linear"),
+        _on_4bit("torch_mv_f16", "f16", "torch.mv of 4-bit weights dequantised to f16 beforehand"),
+        _on_4bit("torch_linear_f16", "f16", "torch.nn.functional.linear of the same"),
+        _on_4bit("torch_mv_bf16", "bf16", "torch.mv of 4-bit weights dequantised to bf16 beforehand", automatic=False),
+        _on_4bit("torch_linear_bf16", "bf16", "torch.nn.functional.linear of the same", automatic=False),
+        _on_4bit("torch_dequant_mv", "unknown", "dequantises to f16 in the time, then torch.mv"),
+        _on_4bit("torch_compile_dequant_mv", "unknown", "torch.compile of dequantising, products and a sum"),
+        BaselineRow(
+            "bnb_gemv_4bit",
+            f"{_HERE}.torch_4bit",
+            "bitsandbytes",
+            _GEMV,
+            ("cuda", "hip"),
+            "bitsandbytes' gemv_4bit of NF4 weights",
+            dtypes=("nf4",),
+        ),
         BaselineRow("cub_device", f"{_HERE}.cub", "cub", _ARG, ("cuda",), "cub::DeviceReduce, value and index apart"),
         BaselineRow("cub_segmented", f"{_HERE}.cub", "cub", _ARG, ("cuda",), "cub::DeviceSegmentedReduce"),
         BaselineRow("cub_segmented_offsets", f"{_HERE}.cub", "cub", _ARG, ("cuda",), "the same, offsets in memory"),
@@ -83,6 +114,25 @@ def expand(wanted: Sequence[str], op: Op, device: str) -> tuple[str, ...]:
         elif not members and name != "auto" and name not in FIGURES:
             raise UnknownNameError("baseline", name, names())
     return tuple(dict.fromkeys(chosen))
+
+
+def is_for(name: str, problem: Problem) -> bool:
+    """Whether a baseline is for the problem's element type; true of a name in no table, which `refusal` refuses."""
+    row = BASELINES.get(name)
+    return row is None or problem.dtype in row.dtypes
+
+
+def bytes_moved(name: str | None, problem: Problem) -> int | None:
+    """Bytes that one call of a baseline must move; None where they are not known.
+
+    Those of the problem for a candidate (no name), for most baselines and for a figure of somebody else's.
+    """
+    row = BASELINES.get(name or "")
+    if row is None or row.reads == "problem":
+        return op_of(problem).bytes_moved(problem)
+    if row.reads == "unknown":
+        return None
+    return op_of(problem).bytes_moved(replace(problem, dtype=row.reads, out_dtype=row.reads))
 
 
 def load(name: str) -> Baseline:

@@ -1,8 +1,8 @@
 """PyTorch on the CPU, CUDA or ROCm: eager and compiled.
 
 `torch` returns the index alone, as decoding loops call it: the value that the check wants is looked up on the host,
-outside the time, which favours PyTorch. `torch_max` and `torch_compile` return both. Results stay PyTorch's own types
-(int64 indices; a GEMV in the weights' type) and are converted for the check, outside the time.
+outside the time, which favours PyTorch. `torch_max` and `torch_compile` return both. Indices stay PyTorch's int64 and
+are converted for the check, outside the time. A GEMV returns the weights' type, and is held to its tolerance.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from ireebench.measure.artifact_runner import POISON_BYTE
 from ireebench.measure.device import kind_of, ordinal
 from ireebench.measure.runnable import Array, Baseline, Runnable
+from ireebench.problems.dtypes import FLOATS
 from ireebench.problems.ops.table import op_of
 from ireebench.problems.problem import Problem
 
@@ -24,6 +25,7 @@ INSTALL = "needs PyTorch: pip install 'ireebench[torch]' (for ROCm, PyTorch's ow
 
 # (torch, problem, inputs on the device) -> results on the device: (value, index) or (index,), or (product,).
 Call = Callable[[Any, Problem, tuple[Any, ...]], tuple[Any, ...]]
+_FLOATS = ("f16", "bf16", "f32")
 
 
 def _argument(torch: Any, problem: Problem, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -35,7 +37,8 @@ def _extremum(torch: Any, problem: Problem, inputs: tuple[Any, ...]) -> tuple[An
     return value, index
 
 
-def _mv(torch: Any, problem: Problem, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+def mv(torch: Any, problem: Problem, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """torch.mv of float weights N x K (layout kn: K x N), or torch.matmul for M above 1."""
     weights, activations = inputs
     matrix = weights.T if problem.layout == "kn" else weights
     if activations.ndim == 1 or activations.shape[0] == 1:
@@ -43,18 +46,24 @@ def _mv(torch: Any, problem: Problem, inputs: tuple[Any, ...]) -> tuple[Any, ...
     return (torch.matmul(activations, matrix.T),)
 
 
-def _linear(torch: Any, problem: Problem, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+def linear(torch: Any, problem: Problem, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """torch.nn.functional.linear of the same."""
     weights, activations = inputs
     return (torch.nn.functional.linear(activations, weights.T if problem.layout == "kn" else weights),)
 
 
 @dataclass(slots=True)
 class TorchBaseline:
-    """One way to call PyTorch. `compiled` wraps it in torch.compile."""
+    """One way to call PyTorch. `compiled` wraps it in torch.compile.
+
+    `adapt` turns the problem's inputs, once they are on the device, into what `call` reads: once, outside the time.
+    """
 
     name: str
     call: Call
     compiled: bool = False
+    adapt: Call | None = None
+    dtypes: tuple[str, ...] = _FLOATS
 
     def missing(self, device: str) -> str | None:
         """None when PyTorch is installed, and built for the device."""
@@ -71,11 +80,14 @@ class TorchBaseline:
         return None
 
     def serves(self, op: str, dtype: str, shape: tuple[int, ...]) -> str | None:
-        """Float types only."""
-        return None if dtype in ("f16", "bf16", "f32") else f"{self.name} has no elements of type {dtype}"
+        """Its `dtypes` only."""
+        return None if dtype in self.dtypes else f"{self.name} is for {', '.join(self.dtypes)}, not {dtype}"
 
     def prepare(self, problem: Problem, inputs: tuple[np.ndarray[Any, Any], ...], copies: int, device: str) -> Runnable:
-        """Puts the copies on the device; torch.compile compiles at the first launch, which is the check's."""
+        """Uploads the inputs once and copies them on the device, where a bus is no bottleneck.
+
+        torch.compile compiles at the first launch, which is the check's.
+        """
         return _TorchRunnable(self, problem, inputs, copies, device)
 
 
@@ -89,7 +101,10 @@ class _TorchRunnable:
         self._problem = problem
         self._on_gpu = kind_of(device) != "cpu"
         where = f"cuda:{ordinal(device)}" if self._on_gpu else "cpu"
-        self._inputs = [tuple(_tensor(torch, array).to(where, copy=True) for array in inputs) for _ in range(copies)]
+        first = tuple(_tensor(torch, array).to(where) for array in inputs)
+        if baseline.adapt is not None:
+            first = baseline.adapt(torch, problem, first)
+        self._inputs = [first, *(tuple(t.clone() for t in first) for _ in range(copies - 1))]
         self._results: tuple[Any, ...] = ()
 
         def call(*tensors: Any) -> tuple[Any, ...]:
@@ -120,10 +135,16 @@ class _TorchRunnable:
             self._torch.cuda.synchronize()
 
     def outputs(self) -> tuple[Array, ...]:
-        """The results in the problem's types; the value is looked up where the call gives the index alone."""
+        """The results as host arrays of the problem's shapes and types, but for a GEMV's own type.
+
+        That one is kept: the check judges a result by the type that it was rounded to. A value is looked up where the
+        call gives the index alone.
+        """
         specs = op_of(self._problem).output_specs(self._problem)
         results = [_array(self._torch, r) for r in self._results]
-        if self._problem.op != "gemv" and len(results) == 1:
+        if self._problem.op == "gemv":
+            return tuple(r.reshape(shape) for r, (shape, _) in zip(results, specs, strict=True))
+        if len(results) == 1:
             (index,) = results
             # An index out of range is for the check to report: look up something for it.
             inside = np.clip(index, 0, self._problem.reduction - 1)[..., np.newaxis]
@@ -146,9 +167,11 @@ def _tensor(torch: Any, array: Array) -> Any:
 
 
 def _array(torch: Any, tensor: Any) -> Array:
-    """A host array of the same values, in float32 where numpy lacks the type."""
+    """A host array of the same bits, in memory of its own: the inverse of `_tensor`."""
     host = tensor.detach().cpu()
-    return np.asarray((host.to(torch.float32) if host.dtype == torch.bfloat16 else host).numpy())
+    if host.dtype == torch.bfloat16:
+        return np.array(host.view(torch.int16).numpy()).view(FLOATS["bf16"].numpy)
+    return np.array(host.numpy())
 
 
 BASELINES: dict[str, Baseline] = {
@@ -157,7 +180,7 @@ BASELINES: dict[str, Baseline] = {
         TorchBaseline("torch", _argument),
         TorchBaseline("torch_max", _extremum),
         TorchBaseline("torch_compile", _extremum, compiled=True),
-        TorchBaseline("torch_mv", _mv),
-        TorchBaseline("torch_linear", _linear),
+        TorchBaseline("torch_mv", mv),
+        TorchBaseline("torch_linear", linear),
     )
 }

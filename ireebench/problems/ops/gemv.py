@@ -145,7 +145,9 @@ def tolerance(problem: Problem, out_dtype: str) -> Tolerance:
       that is allowed. Products of 16-bit floats are exact in f32.
     - Rounding the result errs by at most u of its type; 2 u, one unit in the last place, is allowed: 696.5 for 697.0 in
       f16 is no error (iree-org/iree#20624).
-    - 4-bit weights may be rounded once to the activations' f16 after dequantising, as libraries do: u of f16.
+    - 4-bit weights may be rounded to the activations' f16 on the way, as libraries do: u of f16. One rounding errs by
+      0.41 u (root mean square over significands); four (table entry, scale, their product, its product with the
+      activation, as in bitsandbytes' f16 kernel) add up as squares do, to 0.82 u.
     - A single element may err by 4 times the norm's share, since the largest of 10^5 normal errors is 4.4 sigma and
       the bounds above hold 2 sigma or more; so one wrong element is found among any number of right ones.
     """

@@ -76,12 +76,15 @@ def unpack(packed: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     return codes
 
 
+def code_values(dtype: str) -> npt.NDArray[np.float32]:
+    """The 16 values that codes 0 to 15 stand for, before scaling: of q4_0, 8 to 15 are the negative ones."""
+    return NF4_TABLE if dtype == "nf4" else np.array([*range(8), *range(-8, 0)], np.float32)
+
+
 def dequantise(dtype: str, packed: npt.NDArray[np.uint8], scales: Array) -> npt.NDArray[np.float64]:
     """Rows x K/2 bytes and rows x K/block scales as rows x K float64 weights: code value times scale, no rounding."""
     block = WEIGHT_FORMATS[dtype].block
     assert block is not None
-    # Position c of the table is code c's value; q4_0's codes 8 to 15 are the negative ones of two's complement.
-    table = NF4_TABLE if dtype == "nf4" else np.array([*range(8), *range(-8, 0)], np.float32)
-    values = table.astype(np.float64)[unpack(packed)]
+    values = code_values(dtype).astype(np.float64)[unpack(packed)]
     rows, k = values.shape
     return (values.reshape(rows, k // block, block) * scales.astype(np.float64)[:, :, None]).reshape(rows, k)

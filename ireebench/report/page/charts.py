@@ -9,6 +9,7 @@ import numpy as np
 
 from ireebench.measure.baselines.published import PublishedFigure, figures_for
 from ireebench.measure.job import CachePolicy
+from ireebench.problems.ops.table import op_of
 from ireebench.report.compare_tables import Duel, ShufflePair
 from ireebench.report.evidence import Evidence
 from ireebench.report.page import svg
@@ -40,7 +41,7 @@ def bandwidth_points(standings: Sequence[Standing]) -> tuple[Point, ...]:
             ("ships", s.best_shipping if s.best_shipping is not s.best else None),
             ("best", s.best),
         )
-        moved = (s.best or s.baselines[0]).bytes_moved
+        moved = op_of(s.problem).bytes_moved(s.problem)
         found += [_published_point(f, moved) for f in figures_for(s.problem)]
         found += [_point(series, row) for series, row in chosen if row is not None and row.gb_per_s]
     return tuple(found)
@@ -49,6 +50,7 @@ def bandwidth_points(standings: Sequence[Standing]) -> tuple[Point, ...]:
 def _point(series: str, row: Row) -> Point:
     share = "" if row.percent_of_ceiling is None else f", {row.percent_of_ceiling:.1f}% of the ceiling"
     label = f"{title_of(row.trial.problem)}: {row.trial.label}, {median_ns(row) / 1000:.2f} us{share}"
+    assert row.bytes_moved is not None
     assert row.gb_per_s is not None
     return Point(series, row.bytes_moved, row.gb_per_s, label)
 

@@ -51,6 +51,23 @@ def test_pytorch_is_right_for_every_type_and_rank(name: str) -> None:
         verify(name, problem)
 
 
+@pytest.mark.skipif(not HAS_TORCH, reason="PyTorch is not installed")
+@pytest.mark.parametrize("out", ["f16", "f32"])
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+@pytest.mark.parametrize("name", ["torch_mv", "torch_linear"])
+def test_a_gemv_of_pytorch_is_judged_by_the_type_that_it_returns(name: str, dtype: str, out: str) -> None:
+    problem = Problem("g", "gemv", (1, 96, 2048), dtype, None, out, "nk")
+    op = op_of(problem)
+    inputs = op.make_inputs(problem, 3)
+    runnable = table.load(name).prepare(problem, inputs, 2, "local-task")
+    result = check_entry(runnable, problem, inputs, op.reference(problem, inputs), 3).result
+    assert result.ok, result.reason
+    (product,) = runnable.outputs()
+    assert (product.shape, product.dtype.name) == ((96,), {"f16": "float16", "bf16": "bfloat16"}[dtype])
+    product[7] += product.dtype.type(0.25)
+    assert not op.check(problem, inputs, (product,)).ok
+
+
 def test_poisoned_numpy_outputs_do_not_pass_the_check() -> None:
     problem = Problem("p", "argmax", (5, 33), "bf16", "i32")
     op = op_of(problem)
@@ -82,7 +99,10 @@ def test_numpy_computes_a_gemv_in_float32(batch: int, layout: Literal["nk", "kn"
 
 def test_groups_and_auto_give_what_serves_the_op_and_the_device() -> None:
     assert table.expand(["torch"], "argmax", "local-task") == ("torch", "torch_max", "torch_compile")
-    assert table.expand(["torch"], "gemv", "cuda://0") == ("torch_mv", "torch_linear")
+    assert table.expand(["torch"], "gemv", "cuda://0")[:3] == ("torch_mv", "torch_linear", "torch_mv_f16")
+    assert "bnb_gemv_4bit" in table.expand(["auto"], "gemv", "cuda://0")
+    assert "bnb_gemv_4bit" not in table.expand(["auto"], "gemv", "local-task")
+    assert "torch_mv_bf16" not in table.expand(["auto"], "gemv", "cuda://0")
     assert table.expand(["auto"], "argmax", "local-task")[0] == "numpy"
     assert "numpy" not in table.expand(["auto"], "argmax", "cuda://0")
     assert table.expand(["none"], "argmax", "local-task") == ()
