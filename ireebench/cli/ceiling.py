@@ -11,11 +11,14 @@ import click
 
 from ireebench.cli import options
 from ireebench.cli.output import Output
-from ireebench.errors import MissingToolError, UsageError
+from ireebench.errors import MissingToolError, StoreError, UsageError
 from ireebench.report.table import Column, Table
 
 if TYPE_CHECKING:
-    from ireebench.measure.ceiling import CeilingTable
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from ireebench.measure.ceiling_table import CeilingRow, CeilingTable
 
 _UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
 
@@ -75,23 +78,29 @@ def as_table(table: CeilingTable) -> Table:
     "--budget", type=click.FloatRange(min=1.0), default=90.0, show_default=True, help="Seconds to spend, about."
 )
 @click.option("--stored", is_flag=True, help="Print the stored ceiling of the device; measure nothing.")
+@click.option("--from", "source", type=click.Path(path_type=Path), help="Print the ceilings of a store of trials.")
 @options.output
-def command(output: Output, device: str, sizes: str | None, timer: str, budget: float, stored: bool) -> None:
+def command(
+    output: Output, device: str, sizes: str | None, timer: str, budget: float, stored: bool, source: Path | None
+) -> None:
     """Measure how fast a device can read memory at all, hot and cold, and the time of an empty kernel.
 
     The result is stored for the device and is the denominator of every percentage. Measuring again keeps the faster
-    figure of each size.
+    figure of each size. A sweep measures again where a checked kernel beats it.
     """
-    from ireebench.measure import ceiling
+    from ireebench.measure import ceiling, ceiling_table
     from ireebench.measure.device import auto_device, describe
 
+    if source is not None:
+        output_tables(output, _in_store(source), "ceilings")
+        return
     wanted = parse_sizes(sizes) if sizes else None
     try:
         uri = auto_device() if device == "auto" else device
         info = describe(uri)
     except ValueError as e:
         raise UsageError(f"--device: {e}") from e
-    path = ceiling.ceiling_file(info.name)
+    path = ceiling_table.ceiling_file(info.name)
     if stored:
         output_table(output, _stored(path, info.name, uri))
         return
@@ -105,7 +114,7 @@ def command(output: Output, device: str, sizes: str | None, timer: str, budget: 
         table = earlier.merge(table)
     elif earlier is not None:
         click.echo(f"this replaces the ceiling that was measured with timer {earlier.timer}", err=True)
-    ceiling.save(table, path)
+    ceiling_table.save(table, path)
     click.echo(f"stored in {path}", err=True)
     output_table(output, table)
 
@@ -114,17 +123,46 @@ def output_table(output: Output, table: CeilingTable) -> None:
     """Prints a ceiling in the user's format."""
     document = json.loads(json.dumps(table.to_json()))
     document.pop("schema_version")
-    output.emit(as_table(table), document)
+    _output(output, (table,), document)
+
+
+def output_tables(output: Output, tables: Sequence[CeilingTable], key: str) -> None:
+    """Prints several ceilings in the user's format; as JSON under `key`."""
+    _output(output, tables, {key: [table.to_json() for table in tables]})
+
+
+def _output(output: Output, tables: Sequence[CeilingTable], document: Mapping[str, Any]) -> None:
+    from ireebench.measure.ceiling_table import excess_lines
+
+    output.emit([as_table(table) for table in tables], document)
+    lines = [line for table in tables for line in excess_lines(table)]
+    if lines and output.format != "json":
+        click.echo("\n" + "\n".join(lines), err=output.format == "csv" or output.path is not None)
 
 
 def _earlier(path: Path) -> CeilingTable | None:
-    from ireebench.measure import ceiling
+    from ireebench.measure import ceiling_table
 
     try:
-        return ceiling.load(path)
+        return ceiling_table.load(path)
     except ValueError as e:
         click.echo(f"warning: {e}; it is replaced", err=True)
         return None
+
+
+def _in_store(path: Path) -> tuple[CeilingTable, ...]:
+    from ireebench.store.database import Store
+    from ireebench.sweep.ceiling import stored_ceiling
+
+    with Store.open(path) as store:
+        try:
+            found = [stored_ceiling(store, environment) for environment in store.environments()]
+        except ValueError as e:
+            raise StoreError(f"{path}: {e}") from e
+    tables = tuple(t for t in found if t is not None)
+    if not tables:
+        raise StoreError(f"{path}: no ceiling in this store; a sweep stores that of `ireebench ceiling`")
+    return tables
 
 
 def _stored(path: Path, name: str, uri: str) -> CeilingTable:
@@ -142,13 +180,14 @@ def _measure(uri: str, timer: str, sizes: tuple[int, ...], budget: float) -> Cei
         name = timers.resolve(timer, uri)
     except LookupError as e:
         raise MissingToolError(str(e)) from e
-    if timers.find_timer(name).whole_process or name == "hal":
-        name = "batched" if not uri.startswith("local") else "host"
+    own = ceiling.timer_name(name, uri)
+    if own != name:
+        name = own
         click.echo(f"timer {name}: a ceiling is timed in this process", err=True)
     if reason := timers.missing(name, uri):
         raise MissingToolError(reason)
 
-    def report(row: ceiling.CeilingRow) -> None:
+    def report(row: CeilingRow) -> None:
         size = f"{row.size_bytes / 1024:,.0f} KiB"
         click.echo(f"{size:>14} {row.cache:<4} {row.gb_per_s:8.1f} GB/s  ({row.tried} readers tried)", err=True)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
 from collections.abc import Sequence
@@ -18,9 +17,7 @@ from ireebench.compiler.cache import default_cache
 from ireebench.compiler.driver import Compiler, default_jobs
 from ireebench.compiler.spawner import Limits
 from ireebench.errors import OutputError, StoreError
-from ireebench.measure import ceiling
 from ireebench.measure.campaign import RunJob
-from ireebench.measure.device import describe
 from ireebench.measure.profiled import run_job
 from ireebench.outcome import Status
 from ireebench.report.best_specs import best_specs
@@ -31,6 +28,7 @@ from ireebench.report.sweep_report import SweepReport, make_report
 from ireebench.report.table import Table, to_csv
 from ireebench.store.database import Store
 from ireebench.store.trial import Environment, Trial
+from ireebench.sweep.ceiling import keep_ceiling
 from ireebench.sweep.environment import current_environment, identity
 from ireebench.sweep.loop import Outcome, run_sweep
 from ireebench.sweep.plan import plan
@@ -99,6 +97,8 @@ def sweep(request: Request, place: Place, cluster: str | None = None) -> Outcome
             outcome = run_sweep(request, tools, machines.environment)
             if not place.db.is_file():
                 raise _removed(place)
+            if request.measuring is not None and cluster is None:
+                keep_ceiling(store, outcome.environment, request.measuring, _trials_of(store, outcome), _say)
             return outcome
         except (OSError, StoreError, OutputError) as e:
             raise e if place.db.is_file() and place.out.is_dir() else _removed(place) from e
@@ -108,6 +108,10 @@ def sweep(request: Request, place: Place, cluster: str | None = None) -> Outcome
             click.echo(f"\ninterrupted; what is done is kept in {place.db}. To go on, run it again:", err=True)
             click.echo("  " + " ".join(["ireebench", *sys.argv[1:]]), err=True)
             raise click.exceptions.Exit(130) from None
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
 
 
 def _removed(place: Place) -> OutputError:
@@ -120,8 +124,6 @@ def run(request: Request, place: Place, top: int, output: Output, cluster: str |
     place.prepare()
     outcome = sweep(request, place, cluster)
     with Store.open(place.db) as store:
-        if request.measuring is not None and cluster is None:
-            _keep_ceiling(store, outcome.environment, request.measuring.device)
         report = report_of(store, outcome, request, top)
         environment = environment_document(store.environments().get(outcome.environment))
     profiled = _profiled(report, outcome, request, place) if request.profile else ()
@@ -154,16 +156,9 @@ def report_of(store: Store, outcome: Outcome, request: Request, top: int) -> Swe
     trials = _trials_of(store, outcome)
     noise = {(p, cache): values for (p, _env, cache), values in store.noise().items() if _env == outcome.environment}
     caches = request.measuring.protocol.cache if request.measuring else ()
-    return make_report(trials, caches, noise, top, ceiling_of(store, outcome.environment))
-
-
-def _keep_ceiling(store: Store, environment: int, device: str) -> None:
-    """Puts the ceiling that `ireebench ceiling` measured on this device beside the trials; says how to get one."""
-    table = ceiling.load(ceiling.ceiling_file(describe(device).name))
-    if table is None:
-        click.echo(f"no ceiling for percentages yet: ireebench ceiling --device {device}", err=True)
-    else:
-        store.put_ceiling(environment, json.dumps(table.to_json()))
+    lookup, beaten = ceiling_of(store, outcome.environment)
+    report = make_report(trials, caches, noise, top, lookup)
+    return replace(report, lines=(*report.lines, *beaten))
 
 
 def _trials_of(store: Store, outcome: Outcome) -> tuple[Trial, ...]:

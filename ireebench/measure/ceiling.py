@@ -7,14 +7,10 @@ times, then the best few again with fresh samples, so that the figure is not the
 from __future__ import annotations
 
 import itertools
-import json
 import random
-import re
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -28,11 +24,12 @@ from ireebench.measure.ceiling_device import (
     ReadRunnable,
     Walk,
 )
+from ireebench.measure.ceiling_table import CeilingRow, CeilingTable
 from ireebench.measure.device import describe, kind_of, ordinal
 from ireebench.measure.job import CachePolicy
 from ireebench.measure.protocol import Rotation, cold_copies
 from ireebench.measure.timers.base import Timer
-from ireebench.measure.user_folders import data_folder
+from ireebench.measure.timers.table import find_timer
 
 KIB, MIB = 1024, 1024**2
 # Close together around the sizes of last-level caches (32 MB to 256 MB), where rates change most.
@@ -41,9 +38,9 @@ DEFAULT_SIZES: tuple[int, ...] = (
     *(m * MIB for m in (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024, 2048, 4096)),
 )
 _LARGEST_ON_CPU = 512 * MIB
-SCHEMA_VERSION = 1
+Point = tuple[int, CachePolicy]  # a buffer's bytes (a multiple of 64) and how it is read
 
-_POLICIES: tuple[CachePolicy, ...] = ("hot", "cold")
+POLICIES: tuple[CachePolicy, ...] = ("hot", "cold")
 _SMALLEST_GPU_POOL = 600 * MIB  # over twice the largest cache of the targets (256 MB)
 _BLOCKS = (256, 512, 1024)
 _UNROLLS = (1, 2, 4, 8)
@@ -55,125 +52,6 @@ _GROUP: dict[str, int] = {"cupti": 64, "torch_profiler": 128}
 _FIRST_SAMPLES = 5
 _FINALISTS = 8
 _FINAL_SAMPLES = 40
-
-
-@dataclass(frozen=True, slots=True)
-class CeilingRow:
-    """The best reader found for one size and policy. Times in ns of its final samples; GB are 1e9 bytes."""
-
-    size_bytes: int
-    cache: CachePolicy
-    reader: Reader
-    median_ns: float
-    q1_ns: float
-    q3_ns: float
-    samples: int
-    copies: int
-    tried: int
-
-    @property
-    def gb_per_s(self) -> float:
-        """Bytes read over the median time."""
-        return self.size_bytes / self.median_ns
-
-
-@dataclass(frozen=True, slots=True)
-class CeilingTable:
-    """A device's ceiling. `floor_ns` is the median of an empty kernel, None where there is none (CPU)."""
-
-    device: str
-    timer: str
-    cache_bytes: int | None
-    floor_ns: float | None
-    rows: tuple[CeilingRow, ...]
-
-    def best_ns(self, size_bytes: int, policy: CachePolicy) -> float | None:
-        """The shortest time in which `size_bytes` can be read; None where nothing was measured for the policy.
-
-        Between measured sizes time grows linearly with size. A larger buffer is never read faster than a smaller one:
-        where it was measured so, the larger one's time counts for both. Below the smallest size the line goes through
-        the empty kernel's time at 0 bytes (through 0 where there is none); above the largest its rate holds.
-        """
-        rows = sorted((r for r in self.rows if r.cache == policy), key=lambda r: r.size_bytes)
-        if not rows or size_bytes <= 0:
-            return None
-        sizes = [0.0, *(float(r.size_bytes) for r in rows)]
-        times = np.minimum.accumulate([r.median_ns for r in reversed(rows)])[::-1]
-        if size_bytes >= rows[-1].size_bytes:
-            return float(times[-1]) * size_bytes / rows[-1].size_bytes
-        floor = min(self.floor_ns or 0.0, float(times[0]))
-        return float(np.interp(size_bytes, sizes, [floor, *times]))
-
-    def best_for(self, size_bytes: int, policy: CachePolicy) -> float | None:
-        """The ceiling in GB/s for a kernel that must move `size_bytes`; the rule is `best_ns`'s."""
-        best = self.best_ns(size_bytes, policy)
-        return None if best is None else size_bytes / best
-
-    def excess(self, size_bytes: int, policy: CachePolicy, median_ns: float) -> float:
-        """By which share a kernel that moved `size_bytes` in `median_ns` beats the ceiling; 0 where it does not.
-
-        A ceiling that is beaten is too low: measure that size again (`sweep_ceiling`, `merge`) and report the excess.
-        """
-        best = self.best_ns(size_bytes, policy)
-        return 0.0 if best is None else max(0.0, best / median_ns - 1.0)
-
-    def merge(self, other: CeilingTable) -> CeilingTable:
-        """Both tables of one device and timer; of two rows for a size and policy the faster. Raises ValueError."""
-        if (self.device, self.timer) != (other.device, other.timer):
-            raise ValueError(f"ceilings of {self.device} by {self.timer} and {other.device} by {other.timer}")
-        best: dict[tuple[str, int], CeilingRow] = {}
-        for row in (*self.rows, *other.rows):
-            key = (row.cache, row.size_bytes)
-            if key not in best or row.median_ns < best[key].median_ns:
-                best[key] = row
-        floors = [f for f in (self.floor_ns, other.floor_ns) if f is not None]
-        rows = tuple(best[k] for k in sorted(best))
-        return CeilingTable(self.device, self.timer, self.cache_bytes, min(floors, default=None), rows)
-
-    def to_json(self) -> dict[str, Any]:
-        """A document that `from_json` reads; rows carry `gb_per_s` for other programs."""
-        rows = [{**asdict(r), "gb_per_s": r.gb_per_s} for r in self.rows]
-        head = {"device": self.device, "timer": self.timer, "cache_bytes": self.cache_bytes, "floor_ns": self.floor_ns}
-        return {"schema_version": SCHEMA_VERSION, **head, "rows": rows}
-
-    @classmethod
-    def from_json(cls, document: dict[str, Any]) -> CeilingTable:
-        """The inverse of `to_json`; raises ValueError when it is no ceiling of this version."""
-        try:
-            if document["schema_version"] != SCHEMA_VERSION:
-                raise ValueError(f"schema_version {document['schema_version']}, not {SCHEMA_VERSION}")
-            rows = []
-            for raw in document["rows"]:
-                fields = {k: v for k, v in raw.items() if k != "gb_per_s"}
-                rows.append(CeilingRow(**{**fields, "reader": Reader(**fields["reader"])}))
-            head = {k: document[k] for k in ("device", "timer", "cache_bytes", "floor_ns")}
-            return cls(**head, rows=tuple(rows))
-        except (KeyError, TypeError) as e:
-            raise ValueError(f"not a ceiling table: {e}") from e
-
-
-def ceiling_file(device_name: str) -> Path:
-    """Where the ceiling of a device of this name is kept: in the user's data folder."""
-    slug = re.sub(r"[^a-z0-9]+", "-", device_name.lower()).strip("-") or "device"
-    return data_folder() / "ceiling" / f"{slug}.json"
-
-
-def save(table: CeilingTable, path: Path) -> None:
-    """Writes a table whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_suffix(".tmp")
-    scratch.write_text(json.dumps(table.to_json(), indent=1))
-    scratch.replace(path)
-
-
-def load(path: Path) -> CeilingTable | None:
-    """The table in a file; None where there is no file. Raises ValueError that names the file."""
-    try:
-        return CeilingTable.from_json(json.loads(path.read_text()))
-    except FileNotFoundError:
-        return None
-    except ValueError as e:
-        raise ValueError(f"{path}: {e}") from e
 
 
 def gpu_readers(size_bytes: int, multiprocessors: int) -> Iterator[Reader]:
@@ -210,8 +88,21 @@ def open_pool(device: str, largest_bytes: int) -> ReadPool:
 
 def default_sizes(device: str) -> tuple[int, ...]:
     """The sizes (bytes) that are measured unless others are asked for: on a CPU none that takes seconds to read."""
+    return readable(DEFAULT_SIZES, device)
+
+
+def readable(sizes: Iterable[int], device: str) -> tuple[int, ...]:
+    """Those of `sizes` (bytes) that a device reads in a bearable time."""
     on_cpu = kind_of(device) == "cpu"
-    return tuple(s for s in DEFAULT_SIZES if not on_cpu or s <= _LARGEST_ON_CPU)
+    return tuple(s for s in sizes if not on_cpu or s <= _LARGEST_ON_CPU)
+
+
+def timer_name(name: str, device: str) -> str:
+    """The timer of a ceiling where candidates are timed by `name`: a ceiling is timed in one process, by no profiler
+    around it, and no IREE is in it for `hal` to see."""
+    if not find_timer(name).whole_process and name != "hal":
+        return name
+    return "host" if kind_of(device) == "cpu" else "batched"
 
 
 def sweep_ceiling(
@@ -227,19 +118,29 @@ def sweep_ceiling(
     the pool (half of the free memory) are left out. `report` sees each row as it is made.
     Raises MissingToolError without a compiler, RuntimeError when the device or the timer fails.
     """
-    sizes = sorted({s // 64 * 64 for s in sizes if s >= 64})
-    pool = open_pool(device, max(sizes))
+    wanted = sorted({s // 64 * 64 for s in sizes if s >= 64})
+    return sweep_points(device, timer, [(size, policy) for size in wanted for policy in POLICIES], budget_s, report)
+
+
+def sweep_points(
+    device: str,
+    timer: Timer,
+    points: Sequence[Point],
+    budget_s: float,
+    report: Callable[[CeilingRow], None] = lambda row: None,
+) -> CeilingTable:
+    """As `sweep_ceiling`, at these sizes and policies alone, in their order."""
+    pool = open_pool(device, max((size for size, _ in points), default=64))
     try:
         cache_bytes = pool.facts.cache_bytes
-        fitting = [s for s in sizes if s <= pool.pool_bytes]
-        jobs = [(size, policy) for size in fitting for policy in _POLICIES]
+        fitting = [(size, policy) for size, policy in points if size <= pool.pool_bytes]
         rows: list[CeilingRow] = []
         with timer.session(device):
             floor = _floor(pool, timer)
             started = time.monotonic()
-            for done, (size, policy) in enumerate(jobs):
+            for done, (size, policy) in enumerate(fitting):
                 left = budget_s - (time.monotonic() - started)
-                row = _search(pool, timer, size, policy, left / (len(jobs) - done))
+                row = _search(pool, timer, size, policy, left / (len(fitting) - done))
                 rows.append(row)
                 report(row)
         return CeilingTable(pool.facts.name, timer.name, cache_bytes or None, floor, tuple(rows))

@@ -73,6 +73,11 @@ class ResultsWriter:
         self._bytes += size
         self._lines.append(json.dumps(_document(result, blobs)))
 
+    def tell(self) -> None:
+        """Writes a further file that holds the environment alone, as it is known when all results are written."""
+        self._begin()
+        self._finish()
+
     def _begin(self) -> None:
         path = self._folder / f"results-{len(self.paths)}.zip"
         self._zip = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED)

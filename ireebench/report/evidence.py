@@ -22,13 +22,17 @@ SampleLookup = Callable[[str, CachePolicy, str], Sequence[Samples]]
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Trials of one environment and all that verdicts on them rest on. `rows`: one a trial and cache policy."""
+    """Trials of one environment and all that verdicts on them rest on. `rows`: one a trial and cache policy.
+
+    `beaten` says which checked kernels are faster than the ceiling.
+    """
 
     trials: tuple[Trial, ...]
     noise: Noise
     samples: SampleLookup
     environment: Environment | None = None
     ceiling: CeilingLookup = no_ceiling
+    beaten: tuple[str, ...] = ()
     rows: tuple[Row, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

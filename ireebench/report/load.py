@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from ireebench.errors import StoreError
-from ireebench.measure.ceiling import CeilingTable
+from ireebench.measure.ceiling_table import CeilingTable, excess_lines
 from ireebench.measure.job import CachePolicy
 from ireebench.measure.result import Samples
 from ireebench.problems.problem import Problem
@@ -15,12 +15,16 @@ from ireebench.report.rows import CeilingLookup, no_ceiling
 from ireebench.store.database import Store
 
 
-def ceiling_of(store: Store, environment: int) -> CeilingLookup:
-    """The lookup of an environment's measured ceiling; one that knows nothing where none is stored."""
+def ceiling_of(store: Store, environment: int) -> tuple[CeilingLookup, tuple[str, ...]]:
+    """The lookup of an environment's measured ceiling, and in words what checked kernels exceed it by.
+
+    Where none is stored the lookup knows nothing.
+    """
     body = store.ceiling(environment)
     if body is None:
-        return no_ceiling
-    return CeilingTable.from_json(json.loads(body)).best_for
+        return no_ceiling, ()
+    table = CeilingTable.from_json(json.loads(body))
+    return table.best_for, excess_lines(table)
 
 
 def load_evidence(
@@ -51,6 +55,6 @@ def load_evidence(
         mine = tuple(t for t in trials if t.environment == row)
         floors = {(p, cache): values for (p, env, cache), values in noise.items() if env == row}
         place = environments.get(row) if row is not None else None
-        ceiling = no_ceiling if row is None else ceiling_of(store, row)
-        found.append(Evidence(mine, floors, samples, place, ceiling))
+        ceiling, beaten = (no_ceiling, ()) if row is None else ceiling_of(store, row)
+        found.append(Evidence(mine, floors, samples, place, ceiling, beaten))
     return tuple(sorted(found, key=lambda e: not e.caches))

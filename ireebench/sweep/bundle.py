@@ -14,6 +14,7 @@ import ireebench
 from ireebench import __version__
 from ireebench.errors import BadFileError, OutputError, UserError
 from ireebench.measure.bundle import CAMPAIGN, MANIFEST, TRIALS, campaign_document, damaged_files
+from ireebench.measure.ceiling_table import CeilingTable
 from ireebench.measure.job import Group
 from ireebench.measure.result import EntryResult
 from ireebench.measure.results_file import read_results
@@ -22,6 +23,7 @@ from ireebench.store import codec
 from ireebench.store.database import Store
 from ireebench.store.documents import trial_document, trial_from
 from ireebench.store.trial import Environment, Trial
+from ireebench.sweep.ceiling import put_ceiling
 from ireebench.sweep.environment import current_environment, identity
 from ireebench.sweep.stages import Compiled, MeasureWork, store_results
 
@@ -134,7 +136,7 @@ def import_results(folder: Path, files: Iterable[Path], store: Store) -> Importe
             device = here.device
             place = store.put_environment(here)
             if "ceiling" in told:
-                store.put_ceiling(place, json.dumps(told["ceiling"]))
+                put_ceiling(store, place, CeilingTable.from_json(told["ceiling"]))
             for session in told.get("sessions", ()):
                 store.put_session(place, codec.to_json(session))
             for measured in _store(trials, results, here, store):

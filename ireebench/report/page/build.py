@@ -174,7 +174,10 @@ def _view(place: Place, cache: CachePolicy, fought: Sequence[Duel], number: int)
 
 def _ceiling_words(evidence: Evidence, cache: CachePolicy) -> str:
     measured = evidence.ceiling(1 << 20, cache) is not None
-    return "against the ceiling measured on this device" if measured else "no ceiling was measured on this device"
+    if not measured:
+        return "no ceiling was measured on this device"
+    beaten = [line for line in evidence.beaten if line.startswith(f"ceiling ({cache})")]
+    return "; ".join(["against the ceiling measured on this device", *beaten])
 
 
 def _place_view(place: Place, number: int) -> PlaceView:

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from ireebench.measure import ceiling
-from ireebench.measure.ceiling import CeilingRow, CeilingTable, ceiling_file, cpu_readers, gpu_readers, load, save
+from ireebench.measure.ceiling import cpu_readers, gpu_readers
 from ireebench.measure.ceiling_device import Reader
+from ireebench.measure.ceiling_table import CeilingRow, CeilingTable, ceiling_file, load, save
 from ireebench.measure.job import CachePolicy
 
 
