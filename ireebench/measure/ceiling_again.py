@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from ireebench.errors import UserError
+from ireebench.measure.baselines.table import bytes_moved
 from ireebench.measure.campaign import AA_SUFFIX
 from ireebench.measure.ceiling import MIB, POLICIES, Point, readable, sweep_points
 from ireebench.measure.ceiling_table import CeilingRow, CeilingTable, Checked, Excess, KernelKey, fastest_excesses
@@ -31,11 +32,6 @@ _CLOSE = 1e-3  # results and activations: a size this close to a measured one is
 Measure = Callable[[Sequence[Point], float], CeilingTable]
 
 
-def bytes_moved(problem: Problem) -> int:
-    """Bytes that one call must move: what a rate and its share of the ceiling are of."""
-    return op_of(problem).bytes_moved(problem)
-
-
 def row_size(size_bytes: int) -> int:
     """The buffer's bytes for a problem of `size_bytes`: those, in words of 64; a whole MiB within 0.1% of it."""
     whole = round(size_bytes / MIB) * MIB
@@ -44,7 +40,7 @@ def row_size(size_bytes: int) -> int:
 
 def problem_sizes(problems: Iterable[Problem], known: Collection[int] = ()) -> tuple[int, ...]:
     """The bytes of the large problems (16 MB and more) that no `known` size is close to: at most 12, the largest."""
-    sizes = {row_size(size) for size in map(bytes_moved, problems) if size >= _LARGE_BYTES}
+    sizes = {row_size(size) for size in (op_of(p).bytes_moved(p) for p in problems) if size >= _LARGE_BYTES}
     new = sorted(s for s in sizes if not any(abs(s - k) < _CLOSE * s for k in known))
     return tuple(new[-_MOST_SIZES:])
 
@@ -86,10 +82,10 @@ class Figures:
         found: dict[bool, list[Checked]] = {True: [], False: []}
         for (key, cache, final), medians in self._medians.items():
             problem, entry = self._of[key]
-            if key not in self._failed:
-                median = statistics.median(medians)
+            moved = bytes_moved(entry.baseline, problem)
+            if key not in self._failed and moved is not None:
                 by = entry.baseline or "candidate"
-                found[final].append(Checked(problem.id, bytes_moved(problem), cache, median, by))
+                found[final].append(Checked(problem.id, moved, cache, statistics.median(medians), by))
         return fastest(found[True], found[False])
 
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from ireebench.measure import ceiling_table
+from ireebench.measure.baselines.table import bytes_moved
 from ireebench.measure.ceiling import readable, timer_name
-from ireebench.measure.ceiling_again import bytes_moved, fastest, measure_again, measured_on, problem_sizes
+from ireebench.measure.ceiling_again import fastest, measure_again, measured_on, problem_sizes
 from ireebench.measure.ceiling_table import CeilingTable, Checked
 from ireebench.measure.device import describe
 from ireebench.outcome import Status
@@ -35,11 +36,13 @@ def checked_kernels(trials: Iterable[Trial]) -> tuple[Checked, ...]:
     """The fastest checked kernel of each problem and cache policy."""
     found: dict[bool, list[Checked]] = {True: [], False: []}
     for trial in trials:
-        for cache in dict.fromkeys(run.cache for run in trial.runs) if trial.status is Status.OK else ():
+        moved = bytes_moved(trial.baseline, trial.problem)
+        if trial.status is not Status.OK or moved is None:
+            continue
+        for cache in dict.fromkeys(run.cache for run in trial.runs):
             timing = trial.timing(cache)
             if timing is not None:
                 by = trial.baseline or "candidate"
-                moved = bytes_moved(trial.problem)
                 found[timing.final].append(Checked(trial.problem.id, moved, cache, timing.median_ns, by))
     return fastest(found[True], found[False])
 
