@@ -37,6 +37,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "decode": ("ireebench.cli.decode", "Tokens a second that measured GEMVs allow."),
     "gain": ("ireebench.cli.gain", "Share of an instruction-level speedup that a higher level keeps."),
     "replay": ("ireebench.cli.replay", "Run a search strategy on recorded trials."),
+    "route": ("ireebench.cli.route", "The smallest table from shape to configuration that stays near the best."),
     "doctor": ("ireebench.cli.doctor", "Say what is present and usable here, and how to get the rest."),
 }
 
