@@ -52,6 +52,10 @@ def _on_4bit(name: str, reads: Reads, summary: str, *, automatic: bool = True) -
     )
 
 
+def _on_nf4(name: str, summary: str) -> BaselineRow:
+    return BaselineRow(name, f"{_HERE}.torch_4bit", "bitsandbytes", _GEMV, ("cuda", "hip"), summary, ("nf4",))
+
+
 BASELINES: dict[str, BaselineRow] = {
     b.name: b
     for b in (
@@ -67,15 +71,8 @@ BASELINES: dict[str, BaselineRow] = {
         _on_4bit("torch_linear_bf16", "bf16", "torch.nn.functional.linear of the same", automatic=False),
         _on_4bit("torch_dequant_mv", "unknown", "dequantises to f16 in the time, then torch.mv"),
         _on_4bit("torch_compile_dequant_mv", "unknown", "torch.compile of dequantising, products and a sum"),
-        BaselineRow(
-            "bnb_gemv_4bit",
-            f"{_HERE}.torch_4bit",
-            "bitsandbytes",
-            _GEMV,
-            ("cuda", "hip"),
-            "bitsandbytes' gemv_4bit of NF4 weights",
-            dtypes=("nf4",),
-        ),
+        _on_nf4("bnb_gemv_4bit", "bitsandbytes' gemv_4bit"),
+        _on_nf4("bnb_matmul_4bit", "bitsandbytes' matmul_4bit, which chooses a kernel"),
         BaselineRow("cub_device", f"{_HERE}.cub", "cub", _ARG, ("cuda",), "cub::DeviceReduce, value and index apart"),
         BaselineRow("cub_segmented", f"{_HERE}.cub", "cub", _ARG, ("cuda",), "cub::DeviceSegmentedReduce"),
         BaselineRow("cub_segmented_offsets", f"{_HERE}.cub", "cub", _ARG, ("cuda",), "the same, offsets in memory"),

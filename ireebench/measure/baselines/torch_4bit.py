@@ -24,7 +24,7 @@ from ireebench.problems.problem import Problem
 # Weights that are dequantised at once before the time: 10 bytes each of intermediates.
 _CHUNK = 1 << 26
 
-INSTALL = "bnb_gemv_4bit needs bitsandbytes: pip install bitsandbytes"
+INSTALL = "needs bitsandbytes: pip install bitsandbytes"
 
 
 def byte_values(dtype: str) -> Array:
@@ -88,10 +88,10 @@ class BitsAndBytes(TorchBaseline):
         # Not super(): a dataclass with slots is another class than the one that super() would see.
         if reason := TorchBaseline.missing(self, device):
             return reason
-        return None if importlib.util.find_spec("bitsandbytes") else INSTALL
+        return None if importlib.util.find_spec("bitsandbytes") else f"{self.name} {INSTALL}"
 
     def serves(self, op: str, dtype: str, shape: tuple[int, ...]) -> str | None:
-        """NF4 and one activation: the kernel has no batch."""
+        """NF4 and one activation: gemv_4bit has no batch, and matmul_4bit may write dequantised weights for one."""
         if reason := TorchBaseline.serves(self, op, dtype, shape):
             return reason
         return None if shape[0] == 1 else f"{self.name} takes one activation, not {shape[0]}"
@@ -108,8 +108,23 @@ def _bnb_inputs(torch: Any, problem: Problem, inputs: tuple[Any, ...]) -> tuple[
 def _bnb_gemv(torch: Any, problem: Problem, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     from bitsandbytes import functional
 
-    packed, absmax, activations, code = inputs
-    state = functional.QuantState(
+    packed, _, activations, _ = inputs
+    return (functional.gemv_4bit(activations, packed, state=_bnb_state(torch, problem, inputs)),)
+
+
+def _bnb_matmul(torch: Any, problem: Problem, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What its Linear4bit calls: chooses among its kernels, of which newer versions have more than gemv_4bit."""
+    import bitsandbytes
+
+    packed, _, activations, _ = inputs
+    return (bitsandbytes.matmul_4bit(activations, packed, _bnb_state(torch, problem, inputs)),)
+
+
+def _bnb_state(torch: Any, problem: Problem, inputs: tuple[Any, ...]) -> Any:
+    from bitsandbytes import functional
+
+    _, absmax, activations, code = inputs
+    return functional.QuantState(
         absmax=absmax,
         shape=torch.Size(problem.shape[1:]),
         code=code,
@@ -117,7 +132,6 @@ def _bnb_gemv(torch: Any, problem: Problem, inputs: tuple[Any, ...]) -> tuple[An
         quant_type=problem.dtype,
         dtype=activations.dtype,
     )
-    return (functional.gemv_4bit(activations, packed, state=state),)
 
 
 BASELINES: dict[str, Baseline] = {
@@ -130,5 +144,6 @@ BASELINES: dict[str, Baseline] = {
         TorchBaseline("torch_dequant_mv", _dequant_mv, adapt=_with_table, dtypes=BLOCK_DTYPES),
         TorchBaseline("torch_compile_dequant_mv", _dequant_sum, compiled=True, adapt=_with_table, dtypes=BLOCK_DTYPES),
         BitsAndBytes("bnb_gemv_4bit", _bnb_gemv, adapt=_bnb_inputs, dtypes=("nf4",)),
+        BitsAndBytes("bnb_matmul_4bit", _bnb_matmul, adapt=_bnb_inputs, dtypes=("nf4",)),
     )
 }

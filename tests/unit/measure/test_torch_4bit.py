@@ -140,6 +140,17 @@ def test_bitsandbytes_quantises_the_same_weights_to_the_same_bytes() -> None:
     assert torch.equal(state.code, code)
 
 
+@pytest.mark.skipif(not HAS_TORCH or importlib.util.find_spec("bitsandbytes") is None, reason="needs bitsandbytes")
+def test_bitsandbytes_own_product_passes_the_check_and_swapped_nibbles_do_not() -> None:
+    p = problem("nf4", (1, 96, 2048))
+    packed, scales, activations = op_of(p).make_inputs(p, 5)
+    for weights, right in ((packed, True), ((packed << 4) | (packed >> 4), False)):
+        # On the CPU it dequantises and multiplies: its GPU kernel takes the same bytes.
+        runnable = table.load("bnb_matmul_4bit").prepare(p, (weights, scales, activations), 2, "local-task")
+        runnable.launch(1)
+        assert op_of(p).check(p, (packed, scales, activations), runnable.outputs()).ok == right
+
+
 def test_the_bytes_that_a_library_moves_are_its_own_or_unknown() -> None:
     nf4, q4_0 = problem("nf4", (1, 128, 256)), problem("q4_0", (1, 128, 256))
     # 4 bits a weight, an f32 scale for 64 (f16 for 32), f16 activations, f32 results.
