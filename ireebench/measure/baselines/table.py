@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from ireebench.errors import UnknownNameError
@@ -13,10 +13,11 @@ from ireebench.measure.baselines.figures import FIGURES
 from ireebench.measure.device import Kind, kind_of
 from ireebench.measure.runnable import Baseline
 from ireebench.outcome import Failure, Stage, Status
+from ireebench.problems.formats import ELEMENT_BYTES
 from ireebench.problems.ops.table import op_of
 from ireebench.problems.problem import Op, Problem
 
-Reads = Literal["problem", "f16", "bf16", "unknown"]
+Reads = Literal["problem", "f16", "bf16", "f32", "unknown"]
 FLOAT_DTYPES = ("f16", "bf16", "f32")
 BLOCK_DTYPES = ("q4_0", "nf4")
 
@@ -25,8 +26,8 @@ BLOCK_DTYPES = ("q4_0", "nf4")
 class BaselineRow:
     """A baseline: its module's `BASELINES` maps `name` to it. `group` is a name that stands for several rows.
 
-    `dtypes` are the problems' element types that it is for; `automatic`: part of "auto". `reads` is what a call reads
-    in place of the problem's weights: "problem" (those), a float type, or "unknown" (with intermediates of its own).
+    `dtypes` are the problems' element types that it is for; `automatic`: part of "auto". `reads` says which weights a
+    GEMV reads: "problem" (the problem's), a float type, or "unknown" (with intermediates of its own).
     """
 
     name: str
@@ -59,7 +60,9 @@ def _on_nf4(name: str, summary: str) -> BaselineRow:
 BASELINES: dict[str, BaselineRow] = {
     b.name: b
     for b in (
-        BaselineRow("numpy", f"{_HERE}.numpy_", "numpy", (*_ARG, *_GEMV), ("cpu",), "numpy.argmax, numpy.matmul"),
+        BaselineRow(
+            "numpy", f"{_HERE}.numpy_", "numpy", (*_ARG, *_GEMV), ("cpu",), "numpy.argmax, numpy.matmul", reads="f32"
+        ),
         BaselineRow("torch", f"{_HERE}.torch_", "torch", _ARG, _ALL, "torch.argmax: the index only"),
         BaselineRow("torch_max", f"{_HERE}.torch_", "torch", _ARG, _ALL, "torch.max with indices"),
         BaselineRow("torch_compile", f"{_HERE}.torch_", "torch", _ARG, _ALL, "torch.compile of torch.max"),
@@ -125,11 +128,12 @@ def bytes_moved(name: str | None, problem: Problem) -> int | None:
     Those of the problem for a candidate (no name), for most baselines and for a figure of somebody else's.
     """
     row = BASELINES.get(name or "")
-    if row is None or row.reads == "problem":
+    if row is None or row.reads == "problem" or problem.op != "gemv":
         return op_of(problem).bytes_moved(problem)
     if row.reads == "unknown":
         return None
-    return op_of(problem).bytes_moved(replace(problem, dtype=row.reads, out_dtype=row.reads))
+    m, n, k = problem.shape
+    return ELEMENT_BYTES[row.reads] * (n * k + m * k + m * n)
 
 
 def load(name: str) -> Baseline:

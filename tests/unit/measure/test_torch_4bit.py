@@ -158,6 +158,9 @@ def test_the_bytes_that_a_library_moves_are_its_own_or_unknown() -> None:
     assert table.bytes_moved(None, q4_0) == 128 * 256 // 2 + 2 * 128 * 256 // 32 + 2 * 256 + 4 * 128
     for name in ("torch_mv_f16", "torch_linear_f16", "torch_mv_bf16", "torch_linear_bf16"):
         assert table.bytes_moved(name, nf4) == table.bytes_moved(name, q4_0) == 2 * (128 * 256 + 256 + 128)
+    # NumPy keeps f16 weights as f32; an argmax reads the problem's own type.
+    assert table.bytes_moved("numpy", problem("f16", (1, 128, 256))) == 4 * (128 * 256 + 256 + 128)
+    assert table.bytes_moved("numpy", Problem("a", "argmax", (3, 1000), "f16", "i64")) == 3 * (2000 + 2 + 8)
     assert table.bytes_moved("torch_dequant_mv", nf4) is None
     assert table.bytes_moved("torch_compile_dequant_mv", q4_0) is None
 
