@@ -76,7 +76,7 @@ def serving(shapes: Sequence[Shape], limits: Sequence[float]) -> tuple[tuple[Cho
     """All choices in a fixed order, and which serve which shape within its limit: choices x shapes."""
     choices = tuple(sorted({c for s in shapes for c in s.losses}, key=lambda c: c.label))
     losses = np.array([[s.losses.get(c, np.inf) for s in shapes] for c in choices])
-    return choices, losses <= np.asarray(limits) + SLACK
+    return choices, np.isfinite(losses) & (losses <= np.asarray(limits) + SLACK)
 
 
 def _space(shapes: Sequence[Shape], limits: Sequence[float], holds: Bools, tests: Sequence[int]) -> _Space:

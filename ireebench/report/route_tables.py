@@ -9,7 +9,7 @@ from typing import Any
 
 from ireebench.report.route_rule import Rule, RuleRow
 from ireebench.report.route_shapes import FEATURES, Choice, Measured, Shape, Wanted
-from ireebench.report.routing import Goal, HeldOut, HoldOut, Learnt, Losses, Told, hold_out, learn, summaries
+from ireebench.report.routing import NOT_TRIED, Goal, HeldOut, HoldOut, Learnt, Losses, Told, hold_out, learn, summaries
 from ireebench.report.table import Cell, Column, Table
 
 
@@ -54,6 +54,13 @@ def notes(r: Routing) -> list[str]:
         found.append(f"{r.measured.environments} environments are in one rule; each loss compares times of one of them")
     if r.plan is not None and r.held is None:
         found.append("a single size: nothing can be held out, so nothing is known of other shapes")
+    told = r.held.told if r.held else ()
+    untried = sum(t.status == NOT_TRIED for t in told)
+    if untried:
+        found.append(
+            f"{untried} of {len(told)} shapes held out were routed to a choice that was not tried there: "
+            "a sweep file with 'configs' times the same ones everywhere"
+        )
     return found + _left_out(r)
 
 
