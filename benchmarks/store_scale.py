@@ -29,7 +29,7 @@ from ireebench.problems.problem import Problem
 from ireebench.space.config import Config
 from ireebench.store.database import Store
 from ireebench.store.trial import Environment, Trial
-from ireebench.sweep.loop import Outcome, resume, trial_keys
+from ireebench.sweep.loop import Outcome, Share, resume, trial_keys
 from ireebench.sweep.plan import Planned, ProblemPlan
 from ireebench.sweep.request import Measuring, Request, Subject, trial_key
 from ireebench.targets import find_target
@@ -135,7 +135,8 @@ def tables(store: Store, made: Made) -> int:
     from ireebench.cli.sweep_run import report_of
     from ireebench.report.table import to_text
 
-    report = report_of(store, Outcome(made.plans, trial_keys(made.plans), made.environment), made.request, 10)
+    share = Share("local-task", made.environment, made.request.problems)
+    report = report_of(store, Outcome(made.plans, trial_keys(made.plans), (share,)), made.request, 10)
     assert len(report.standings) == len(made.plans)
     return sum(len(to_text(t)) for t in report.tables)
 

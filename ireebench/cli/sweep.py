@@ -12,6 +12,7 @@ from ireebench.cli.sweep_options import (
     MeasureChoice,
     Place,
     Space,
+    devices_option,
     measure_options,
     place_options,
     profile_options,
@@ -34,6 +35,7 @@ EXAMPLES = options.examples(
 @options.problems
 @space_options
 @measure_options
+@devices_option
 @profile_options
 @place_options
 @click.option("--file", "file", metavar="NAME|TOML", help="A sweep definition, in place of OP and problems.")
@@ -74,6 +76,8 @@ def command(
         raise UnknownNameError("op", op, OPS)
     else:
         asked = asked_by_options(op, selection, space, measure)
+    if cluster is not None and asked.measure.devices:
+        raise UsageError("--devices are this machine's, and a cluster's workers have their own: leave one out")
     if cluster is not None and asked.measure.profile:
         raise UsageError("--pmc and --att run where the GPU is: leave --cluster out")
     if cluster is not None and not asked.measure.compile_only:

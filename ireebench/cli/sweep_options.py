@@ -132,6 +132,7 @@ class MeasureChoice:
     compile_only: bool
     emulated_rows: int
     profile: Profile = NO_PROFILE
+    devices: tuple[str, ...] = ()  # several, in place of `device`
 
 
 def check_options(rows: int) -> Callable[[F], F]:
@@ -213,6 +214,27 @@ def measure_options(f: F) -> F:
             emulated_rows=emulated_rows,
         )
         return f(*args, measure=choice, **kwargs)
+
+    return wrapper  # type: ignore[return-value]
+
+
+def devices_option(f: F) -> F:
+    """`--devices`: goes below `measure_options`, whose `measure` it completes."""
+
+    @click.option("--devices", metavar="URI,URI[...]", help="Several devices: each measures problems of its own.")
+    @functools.wraps(f)
+    def wrapper(*args: Any, devices: str | None, measure: MeasureChoice, **kwargs: Any) -> Any:
+        if devices is None:
+            return f(*args, measure=measure, **kwargs)
+        uris = names(devices)
+        if not uris:
+            raise UsageError("--devices names no device; write cuda://0,cuda://1")
+        if measure.device is not None:
+            raise UsageError("--device and --devices exclude each other; leave one out")
+        if len(set(uris)) < len(uris):
+            twice = next(u for u in uris if uris.count(u) > 1)
+            raise UsageError(f"--devices names {twice} twice; a device runs one job at a time")
+        return f(*args, measure=replace(measure, device=uris[0], devices=uris), **kwargs)
 
     return wrapper  # type: ignore[return-value]
 

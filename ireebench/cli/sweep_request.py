@@ -132,6 +132,37 @@ def resolve_measuring(choice: MeasureChoice, space: Space, target: Target) -> Me
     return Measuring(device, timer, search_protocol(protocol), protocol, choice.processes, choice.finalists)
 
 
+def resolve_devices(choice: MeasureChoice, space: Space, target: Target) -> Measuring:
+    """As `resolve_measuring`, for each of several devices of one kind and model."""
+    from ireebench.measure.device import describe
+
+    first = resolve_measuring(choice, space, target)
+    if len(choice.devices) < 2:
+        return first
+    model = describe(first.device).name
+    for device in choice.devices[1:]:
+        resolve_measuring(replace(choice, device=device, timer=first.timer), space, target)
+        if describe(device).name != model:
+            raise UsageError(
+                f"--devices: {first.device} is {model}, {device} is {describe(device).name}; "
+                "a sweep ranks what one model measured: sweep them apart"
+            )
+    return replace(first, devices=choice.devices)
+
+
+def require_one_kind(devices: tuple[str, ...]) -> None:
+    """Raises UsageError for a list that mixes kinds, or names what ireebench does not measure on."""
+    from ireebench.measure.device import kind_of
+
+    try:
+        kinds = {kind_of(uri): uri for uri in reversed(devices)}
+    except ValueError as e:
+        raise UsageError(f"--devices: {e}") from e
+    if len(kinds) > 1:
+        mixed = " and ".join(f"{uri} ({kind})" for kind, uri in reversed(kinds.items()))
+        raise UsageError(f"--devices mixes {mixed}; a sweep has one target: sweep them apart")
+
+
 def search_protocol(final: Protocol) -> Protocol:
     """A fifth of the final one: enough to tell the finalists from the rest, which are not quoted."""
     return replace(
@@ -151,8 +182,9 @@ def _op(name: str) -> Op:
 def make_request(asked: Asked, fresh: bool) -> Request:
     """The request for this machine."""
     space, measure = asked.space, asked.measure
+    require_one_kind(measure.devices)
     target = resolve_target(space.target, measure.device)
-    measuring = None if measure.compile_only else resolve_measuring(measure, space, target)
+    measuring = None if measure.compile_only else resolve_devices(measure, space, target)
     return _request(asked, target, measuring, fresh)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from typing import Any
 
 import click
 
@@ -24,6 +25,7 @@ from ireebench.report.best_specs import best_specs
 from ireebench.report.documents import environment_document
 from ireebench.report.load import ceiling_of
 from ireebench.report.profiled import profiled_document, profiled_table
+from ireebench.report.rows import row_document
 from ireebench.report.sweep_report import SweepReport, make_report
 from ireebench.report.table import Table, to_csv
 from ireebench.store.database import Store
@@ -98,7 +100,7 @@ def sweep(request: Request, place: Place, cluster: str | None = None) -> Outcome
             if not place.db.is_file():
                 raise _removed(place)
             if request.measuring is not None and cluster is None:
-                keep_ceiling(store, outcome.environment, request.measuring, _trials_of(store, outcome), _say)
+                keep_ceiling(store, outcome.shares, request.measuring, _trials_of(store, outcome), _say)
             return outcome
         except (OSError, StoreError, OutputError) as e:
             raise e if place.db.is_file() and place.out.is_dir() else _removed(place) from e
@@ -125,11 +127,15 @@ def run(request: Request, place: Place, top: int, output: Output, cluster: str |
     outcome = sweep(request, place, cluster)
     with Store.open(place.db) as store:
         report = report_of(store, outcome, request, top)
-        environment = environment_document(store.environments().get(outcome.environment))
+        places = store.environments()
+    environments = [environment_document(places.get(share.environment)) for share in outcome.shares]
     profiled = _profiled(report, outcome, request, place) if request.profile else ()
     tables = (*report.tables, profiled_table(profiled)) if profiled else report.tables
-    document = {"environment": environment, **report.document, "profiled": profiled_document(profiled)}
-    output.emit(tables, document if output.format == "json" else {})
+    document: dict[str, Any] = {}
+    if output.format == "json":
+        document = {"environment": environments[0], "environments": environments}
+        document |= {"trials": list(_documents(report, outcome)), "profiled": profiled_document(profiled)}
+    output.emit(tables, document)
     if output.format == "table" and output.path is None:
         click.echo("\n" + "\n".join(report.lines))
     _write(report, best_specs(report.standings, request.target), request, place)
@@ -154,11 +160,20 @@ def _profiled(report: SweepReport, outcome: Outcome, request: Request, place: Pl
 def report_of(store: Store, outcome: Outcome, request: Request, top: int) -> SweepReport:
     """The report of a finished sweep's trials."""
     trials = _trials_of(store, outcome)
-    noise = {(p, cache): values for (p, _env, cache), values in store.noise().items() if _env == outcome.environment}
+    rows = {p: share.environment for share in outcome.shares for p in share.problems}
+    noise = {(p, cache): values for (p, row, cache), values in store.noise().items() if row == rows.get(p)}
     caches = request.measuring.protocol.cache if request.measuring else ()
-    lookup, beaten = ceiling_of(store, outcome.environment)
-    report = make_report(trials, caches, noise, top, lookup)
-    return replace(report, lines=(*report.lines, *beaten))
+    # Devices of one sweep are of one model, whose ceiling is one.
+    ceilings = [ceiling_of(store, share.environment) for share in outcome.shares]
+    report = make_report(trials, caches, noise, top, ceilings[0][0])
+    return replace(report, lines=(*report.lines, *(line for _, beaten in ceilings for line in beaten)))
+
+
+def _documents(report: SweepReport, outcome: Outcome) -> Iterator[dict[str, Any]]:
+    """The trials as JSON; `environment` counts the document's `environments` from 0."""
+    numbers = {p: n for n, share in enumerate(outcome.shares) for p in share.problems}
+    for row in report.rows:
+        yield {**row_document(row), "environment": numbers[row.trial.problem]}
 
 
 def _trials_of(store: Store, outcome: Outcome) -> tuple[Trial, ...]:

@@ -108,12 +108,12 @@ def _unsearched(group: Group, campaign: Campaign, before: Progress) -> Group:
 
 
 def split_by_device(campaign: Campaign, devices: Sequence[str]) -> tuple[Campaign, ...]:
-    """One campaign a device, each with problems of its own; the largest problems are dealt out first."""
+    """One campaign a device, each with problems of its own (or none); the largest problems are dealt out first."""
     shares: list[list[Group]] = [[] for _ in devices]
     for group in sorted(campaign.groups, key=lambda g: -len(g.entries)):
         min(shares, key=lambda s: sum(len(g.entries) for g in s)).append(group)
     parts = zip(devices, shares, strict=True)
-    return tuple(replace(campaign, device=d, groups=tuple(g)) for d, g in parts if g)
+    return tuple(replace(campaign, device=d, groups=tuple(g)) for d, g in parts)
 
 
 def run_on_devices(
@@ -125,13 +125,25 @@ def run_on_devices(
     *,
     time_limit_s: float | None = None,
 ) -> Iterator[EntryResult]:
-    """As `run_campaign`, different problems side by side, one job a device at a time.
+    """As `run_campaign`, different problems side by side, one job a device at a time."""
+    parts = split_by_device(campaign, devices)
+    yield from run_side_by_side(parts, folder, run_job, before, time_limit_s=time_limit_s)
+
+
+def run_side_by_side(
+    parts: Sequence[Campaign],
+    folder: Path,
+    run_job: RunJob,
+    before: Progress,
+    *,
+    time_limit_s: float | None = None,
+) -> Iterator[EntryResult]:
+    """As `run_campaign`, campaigns side by side, each on a device of its own. `run_job` is called in their threads.
 
     A device's error is raised when the others have ended. After `time_limit_s`, or when the iterator is closed, what
     still runs is given up: it ends with this process.
     """
     deadline = None if time_limit_s is None else time.monotonic() + time_limit_s
-    parts = split_by_device(campaign, devices)
     arrived: Queue[EntryResult | BaseException | None] = Queue()
     stop = threading.Event()
 
@@ -147,7 +159,7 @@ def run_on_devices(
         finally:
             arrived.put(None)
 
-    threads = [threading.Thread(target=follow, args=(n, p), daemon=True) for n, p in enumerate(parts)]
+    threads = [threading.Thread(target=follow, args=(n, p), daemon=True) for n, p in enumerate(parts) if p.groups]
     for thread in threads:
         thread.start()
     errors: list[BaseException] = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ireebench.measure.job import CachePolicy
 from ireebench.problems.problem import Problem
@@ -29,9 +28,9 @@ Noise = Mapping[tuple[Problem, CachePolicy], tuple[float, ...]]
 
 @dataclass(frozen=True, slots=True)
 class SweepReport:
-    """`tables` for people, `lines` the conclusions, `flat` a row a trial and cache policy, `document` for programs.
+    """`tables` for people, `lines` the conclusions, `flat` a row a trial and cache policy.
 
-    The last two grow with the number of trials, so they are made when they are asked for.
+    The last grows with the number of trials, so it is made when it is asked for.
     """
 
     rows: tuple[Row, ...]
@@ -43,11 +42,6 @@ class SweepReport:
     def flat(self) -> Table:
         """One row a trial and cache policy, every figure in full: the CSV."""
         return flat_table(self.rows)
-
-    @property
-    def document(self) -> Mapping[str, Any]:
-        """All rows as the stable JSON."""
-        return {"trials": [row_document(r) for r in self.rows]}
 
 
 def make_report(

@@ -176,5 +176,5 @@ def _store(
     place = store.put_environment(environment)
     here = identity(environment)
     placed = {key: replace(t, key=codec.digest(f"{key} {here}"), environment=place) for key, t in trials.items()}
-    for trial in store_results(placed, results, place, store):
+    for trial in store_results(placed, results, store):
         yield trial.status is Status.OK

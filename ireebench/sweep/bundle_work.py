@@ -22,6 +22,6 @@ def compile_work(request: Request, compiler: Compiler, scratch: Path, events: Ev
         environment = store.put_environment(here)
         tools = Tools(store, compiler, run_job, scratch, events)
         todo = [c for p in plans for c in p.candidates]
-        compiling = Compiling(request.target, environment, request.where, {})
+        compiling = Compiling(request.target, dict.fromkeys(request.problems, environment), request.where, {})
         compiled = {c.trial.key: c for c in compile_stage(todo, compiling, tools)}
     return MeasureWork(request.measuring, request.target, environment, plans, compiled)

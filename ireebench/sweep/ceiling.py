@@ -15,6 +15,7 @@ from ireebench.measure.device import describe
 from ireebench.outcome import Status
 from ireebench.store.database import Store
 from ireebench.store.trial import Trial
+from ireebench.sweep.loop import Share
 from ireebench.sweep.request import Measuring
 
 
@@ -48,12 +49,13 @@ def checked_kernels(trials: Iterable[Trial]) -> tuple[Checked, ...]:
 
 
 def keep_ceiling(
-    store: Store, environment: int, measuring: Measuring, trials: Sequence[Trial], say: Callable[[str], None]
+    store: Store, shares: Sequence[Share], measuring: Measuring, trials: Sequence[Trial], say: Callable[[str], None]
 ) -> None:
     """Puts the ceiling that `ireebench ceiling` measured on this device beside the trials; says how to get one.
 
-    Where a checked kernel beats it, and at sizes of large problems that it lacks, it is measured again for 20 s at most
-    and kept for the device. Figures by another timer than the ceiling's are not held against it.
+    Where a checked kernel beats it, and at sizes of large problems that it lacks, it is measured again, on the device
+    that ran the kernel, for 20 s at most, and kept for all devices of this model. Figures by another timer than the
+    ceiling's are not held against it.
     """
     path = ceiling_table.ceiling_file(describe(measuring.device).name)
     try:
@@ -66,18 +68,23 @@ def keep_ceiling(
         return
     wanted = timer_name(measuring.timer, measuring.device)
     if table.timer == wanted:
-        problems = dict.fromkeys(t.problem for t in trials)
-        sizes = readable(problem_sizes(problems, {r.size_bytes for r in table.rows}), measuring.device)
-        measure = measured_on(measuring.device, table.timer)
-        better = measure_again(table, checked_kernels(trials), measure, say, sizes=sizes)
-        if better != table:
-            ceiling_table.save(better, path)
-        table = better
+        before = table
+        for share in shares:
+            table = _again(table, share, [t for t in trials if t.problem in share.problems], say)
+        if table != before:
+            ceiling_table.save(table, path)
     else:
         say(
             f"the ceiling was measured by timer {table.timer}, this sweep by {measuring.timer}: for one by the same, "
             f"ireebench ceiling --device {measuring.device} --timer {wanted}"
         )
-    mine = {t.problem.id for t in trials}
-    kept = tuple(e for e in table.excesses if e.kernel.problem in mine)
-    put_ceiling(store, environment, replace(table, excesses=kept))
+    for share in shares:
+        ids = {p.id for p in share.problems}
+        kept = tuple(e for e in table.excesses if e.kernel.problem in ids)
+        put_ceiling(store, share.environment, replace(table, excesses=kept))
+
+
+def _again(table: CeilingTable, share: Share, trials: Sequence[Trial], say: Callable[[str], None]) -> CeilingTable:
+    assert share.device is not None
+    sizes = readable(problem_sizes(share.problems, {r.size_bytes for r in table.rows}), share.device)
+    return measure_again(table, checked_kernels(trials), measured_on(share.device, table.timer), say, sizes=sizes)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ireebench.measure.baselines.table import refusal
 from ireebench.measure.campaign import AA_SUFFIX, Progress, pick_finalists
 from ireebench.measure.job import Group
 from ireebench.outcome import Status
+from ireebench.problems.problem import Problem
 from ireebench.store.database import Store
 from ireebench.store.trial import Environment, Trial
 from ireebench.sweep.environment import current_environment, identity
 from ireebench.sweep.figures import figure_stage
 from ireebench.sweep.plan import Planned, ProblemPlan, plan
-from ireebench.sweep.request import Request
+from ireebench.sweep.request import Request, deal
 from ireebench.sweep.stages import (
+    Compiled,
     Compiling,
     MeasureWork,
     Tools,
@@ -30,34 +32,81 @@ Finished = Mapping[str, tuple[str, frozenset[tuple[int, str]]]]
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """The problems that one device has of a sweep, and the row of its environment in the store."""
+
+    device: str | None
+    environment: int
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
-    """A finished sweep: its plan, the keys of its trials in order, and the environment's row in the store."""
+    """A finished sweep: its plan, the keys of its trials in order, and which device had which problems."""
 
     plans: tuple[ProblemPlan, ...]
     keys: tuple[str, ...]
-    environment: int
+    shares: tuple[Share, ...]
 
 
 def run_sweep(request: Request, tools: Tools, here: Environment | None = None) -> Outcome:
     """Does whatever of the sweep the store does not hold yet. Stopped at any point, it goes on there the next time.
 
-    `here` is where it is measured; None: on this machine.
+    `here` is where it is measured; None: on this machine, where each of several devices has an environment of its own.
     """
-    here = here or current_environment(request.measuring)
-    environment = tools.store.put_environment(here)
-    plans = plan(request, identity(here))
-    tools.store.put_trials(refused_trial(r, environment) for p in plans for r in p.refused)
-    left = resume(plans, request, tools.store)
-    compiling = Compiling(request.target, environment, request.where, left.known)
+    parts = [_part(r, here or current_environment(r.measuring), tools.store) for r in deal(request)]
+    environments = {problem: part.environment for part in parts for problem in part.request.problems}
+    known = {key: trial for part in parts for key, trial in part.left.known.items()}
+    compiling = Compiling(request.target, environments, request.where, known)
+    found = compile_stage([c for part in parts for c in part.left.todo], compiling, tools)
     if request.measuring is None:
-        found = list(compile_stage(left.todo, compiling, tools))
+        compiled = list(found)
         if request.emulated_rows:
-            emulate_stage(found, request, tools)
+            emulate_stage(compiled, request, tools)
     else:
-        compiled = {c.trial.key: c for c in compile_stage(left.todo, compiling, tools)}
-        measure_stage(MeasureWork(request.measuring, request.target, environment, plans, compiled), left.done, tools)
-    figures = figure_stage(request, (identity(here), environment), tools.store)
-    return Outcome(plans, (*trial_keys(plans), *figures), environment)
+        by_key = {c.trial.key: c for c in found}
+        measure_stage([w for w in (part.work(by_key) for part in parts) if w], _all_done(parts), tools)
+    figures = [key for part in parts for key in figure_stage(part.request, part.place, tools.store)]
+    order = {problem: n for n, problem in reversed(list(enumerate(request.problems)))}
+    plans = tuple(sorted((p for part in parts for p in part.plans), key=lambda p: order[p.problem]))
+    return Outcome(plans, (*trial_keys(plans), *figures), tuple(part.share for part in parts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One device's part of a sweep. `place` = (identity of its environment, its row in the store)."""
+
+    request: Request
+    place: tuple[str, int]
+    plans: tuple[ProblemPlan, ...]
+    left: Left
+
+    @property
+    def environment(self) -> int:
+        return self.place[1]
+
+    @property
+    def share(self) -> Share:
+        device = self.request.measuring.device if self.request.measuring else None
+        return Share(device, self.environment, self.request.problems)
+
+    def work(self, compiled: Mapping[str, Compiled]) -> MeasureWork | None:
+        if self.request.measuring is None:
+            return None
+        return MeasureWork(self.request.measuring, self.request.target, self.environment, self.plans, compiled)
+
+
+def _part(request: Request, here: Environment, store: Store) -> _Part:
+    environment = store.put_environment(here)
+    plans = plan(request, identity(here))
+    store.put_trials(refused_trial(r, environment) for p in plans for r in p.refused)
+    return _Part(request, (identity(here), environment), plans, resume(plans, request, store))
+
+
+def _all_done(parts: Sequence[_Part]) -> Progress:
+    """What is measured already on any device: the store is one, but each device has its own settled baselines."""
+    failed = frozenset[str]().union(*(part.left.done.failed for part in parts))
+    return replace(parts[0].left.done, failed=failed)
 
 
 @dataclass(frozen=True, slots=True)

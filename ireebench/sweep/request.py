@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from ireebench.candidate import Candidate
 from ireebench.isa.where import Where
 from ireebench.measure.job import Protocol
+from ireebench.problems.ops.table import op_of
 from ireebench.problems.problem import Problem
 from ireebench.space.config import Config
 from ireebench.store import codec
@@ -21,6 +22,7 @@ from ireebench.variants import Variant
 class Measuring:
     """How to measure: device URI, timer, protocol.
 
+    Where `devices` names several, of one kind and model, `device` is the first and each has problems of its own.
     Process 0 runs every candidate by the `search` protocol; then `processes` more run the `finalists` best of each
     problem, all baselines and an A/A pair by `protocol`. The final figures come from those.
     """
@@ -31,6 +33,7 @@ class Measuring:
     protocol: Protocol
     processes: int = 3
     finalists: int = 4
+    devices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,26 @@ class Request:
     profile: Profile = NO_PROFILE
     figures: tuple[str, ...] = ()  # of baselines.figures: shown beside what is measured
     definition: Definition | None = None  # replaces the space's own configurations where it says so
+
+
+def deal(request: Request) -> tuple[Request, ...]:
+    """One request a device that gets problems: dealt out in turn, those that move most bytes first.
+
+    The same request is dealt the same way, so that it goes on where it was; and a trial's key is that of a sweep of
+    its device alone.
+    """
+    measuring = request.measuring
+    if measuring is None or len(measuring.devices) < 2:
+        return (request,)
+    problems = sorted(dict.fromkeys(request.problems), key=lambda p: -op_of(p).bytes_moved(p))
+    shares = []
+    for n, device in enumerate(measuring.devices):
+        mine = frozenset(problems[n :: len(measuring.devices)])
+        if mine:
+            alone = replace(measuring, device=device, devices=())
+            kept = tuple(p for p in request.problems if p in mine)
+            shares.append(replace(request, problems=kept, measuring=alone))
+    return tuple(shares)
 
 
 @dataclass(frozen=True, slots=True)

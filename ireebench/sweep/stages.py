@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Protocol
 
 from ireebench.compiler.artifact import Artifact
@@ -12,11 +13,12 @@ from ireebench.compiler.driver import Compiler
 from ireebench.ir.build import build_program
 from ireebench.ir.program import Program
 from ireebench.isa.where import Where
-from ireebench.measure.campaign import AA_SUFFIX, Campaign, Progress, noise_of, run_campaign
+from ireebench.measure.campaign import AA_SUFFIX, Campaign, Progress, noise_of, run_campaign, run_side_by_side
 from ireebench.measure.job import Entry, Group, Job
 from ireebench.measure.result import EntryResult
 from ireebench.measure.watch import Session, watched
 from ireebench.outcome import Failure, Status
+from ireebench.problems.problem import Problem
 from ireebench.store import codec
 from ireebench.store.database import Store
 from ireebench.store.trial import Trial
@@ -84,17 +86,18 @@ def planned_entry(planned: Planned) -> Entry:
 
 @dataclass(frozen=True, slots=True)
 class Compiling:
-    """How the compiling stage works: the target, the environment's row, the user's static filter, and `known`: trials
-    that came further in an earlier run, which are compiled (from the cache) and left as stored."""
+    """How the compiling stage works: the target, each problem's environment (its row), the user's static filter, and
+    `known`: trials that came further in an earlier run, which are compiled (from the cache) and left as stored."""
 
     target: Target
-    environment: int
+    environments: Mapping[Problem, int]
     where: Where | None
     known: Mapping[str, Trial]
 
     def trial(self, planned: Planned, program: Program, outcome: Artifact | Failure) -> Trial:
         """The trial that compiling made, with what its assembly says."""
-        trial = compiled_trial(planned_trial(planned, self.target.name, self.environment), program, outcome)
+        environment = self.environments[planned.subject.problem]
+        trial = compiled_trial(planned_trial(planned, self.target.name, environment), program, outcome)
         if isinstance(outcome, Failure):
             return trial
         rows = inspect(outcome, self.target)
@@ -136,7 +139,7 @@ def emulate_stage(found: Sequence[Compiled], request: Request, tools: Tools) -> 
 
 @dataclass(frozen=True, slots=True)
 class MeasureWork:
-    """What the measuring stage has to do. `compiled` is by trial key."""
+    """What the measuring stage has to do on one device. `compiled` is by trial key, and may hold other devices' too."""
 
     measuring: Measuring
     target: Target
@@ -166,24 +169,37 @@ class MeasureWork:
         )
 
 
-def measure_stage(work: MeasureWork, before: Progress, tools: Tools) -> None:
-    """Checks and times what was compiled, in worker processes, and stores samples and noise floors."""
-    campaign = work.campaign()
-    tools.events.begin("measure", sum(len(g.entries) for g in campaign.groups))
+def measure_stage(works: Sequence[MeasureWork], before: Progress, tools: Tools) -> None:
+    """Checks and times what was compiled, in worker processes, and stores samples and noise floors.
 
-    def keep(session: Session) -> None:
-        tools.store.put_session(work.environment, codec.to_json(asdict(session)))
-        tools.events.watched(session)
+    Several devices measure side by side; what they tell is stored from this thread alone.
+    """
+    campaigns = [w.campaign() for w in works]
+    tools.events.begin("measure", sum(len(g.entries) for c in campaigns for g in c.groups))
+    environments = {w.measuring.device: w.environment for w in works}
+    ended: SimpleQueue[Session] = SimpleQueue()
 
-    run_job = watched(tools.run_job, keep)
-    results = run_campaign(campaign, tools.scratch, run_job, before)
-    for trial in store_results(work.trials(), results, work.environment, tools.store):
-        tools.events.step("measure", trial)
+    def keep_sessions() -> None:
+        while not ended.empty():
+            session = ended.get()
+            tools.store.put_session(environments[session.device], codec.to_json(asdict(session)))
+            tools.events.watched(session)
+
+    run_job = watched(tools.run_job, ended.put)
+    if len(campaigns) == 1:
+        results = run_campaign(campaigns[0], tools.scratch, run_job, before)
+    else:
+        results = run_side_by_side(campaigns, tools.scratch, run_job, before)
+    trials = {key: trial for w in works for key, trial in w.trials().items()}
+    try:
+        for trial in store_results(trials, results, tools.store):
+            keep_sessions()
+            tools.events.step("measure", trial)
+    finally:
+        keep_sessions()
 
 
-def store_results(
-    trials: dict[str, Trial], results: Iterable[EntryResult], environment: int, store: Store
-) -> Iterator[Trial]:
+def store_results(trials: dict[str, Trial], results: Iterable[EntryResult], store: Store) -> Iterator[Trial]:
     """Stores measured entries as they come and yields their trials.
 
     `trials` is by entry key, as they stood before measuring. The twin of an A/A pair becomes a noise floor, no trial.
@@ -201,5 +217,6 @@ def store_results(
         yield trial
     for paired in by_process.values():
         for key, cache, process, relative in noise_of(paired):
-            timer = current[key].timer or ""
-            store.put_noise(current[key].problem, environment, timer, (cache, process, relative))
+            trial = current[key]
+            assert trial.environment is not None
+            store.put_noise(trial.problem, trial.environment, trial.timer or "", (cache, process, relative))

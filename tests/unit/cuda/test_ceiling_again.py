@@ -32,6 +32,7 @@ from ireebench.space.config import Config
 from ireebench.store.database import Store
 from ireebench.store.trial import Environment, RunSummary, Trial
 from ireebench.sweep.ceiling import keep_ceiling, put_ceiling, stored_ceiling
+from ireebench.sweep.loop import Share
 from ireebench.sweep.request import Measuring
 from ireebench.variants import Ship
 
@@ -344,9 +345,10 @@ def test_a_sweep_measures_again_keeps_it_for_the_device_and_stores_it(
     said: list[str] = []
     with Store.open(tmp_path / "s.db", create=True) as store:
         place = store.put_environment(ENVIRONMENT)
-        keep_ceiling(store, place, measuring, [trial(20_000.0, Status.WRONG_RESULT)], said.append)
+        shares = [Share("local-task", place, (PROBLEM,))]
+        keep_ceiling(store, shares, measuring, [trial(20_000.0, Status.WRONG_RESULT)], said.append)
         assert said == []
-        keep_ceiling(store, place, measuring, [trial(24_000.0)], said.append)
+        keep_ceiling(store, shares, measuring, [trial(24_000.0)], said.append)
         stored = stored_ceiling(store, place)
     assert stored is not None
     assert [e.kernel.problem for e in stored.excesses] == ["wide"]
@@ -354,6 +356,27 @@ def test_a_sweep_measures_again_keeps_it_for_the_device_and_stores_it(
     kept = CeilingTable.from_json(json.loads(path.read_text()))
     assert {e.kernel.problem for e in kept.excesses} == {"wide", "other"}
     assert len(said) == 1
+
+
+def test_devices_of_one_sweep_share_the_ceiling_and_each_measures_for_its_own_problems(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    save(MEASURED, ceiling_file(describe("local-task").name))
+    opened: list[str] = []
+    monkeypatch.setattr(ceiling_module, "open_pool", lambda device, largest: (opened.append(device), memory)[1])
+    measuring = Measuring("local-sync", "host", Protocol(), Protocol(), devices=("local-sync", "local-task"))
+    other = replace(PROBLEM, id="other", shape=(1, 1024))
+    with Store.open(tmp_path / "s.db", create=True) as store:
+        places = [store.put_environment(replace(ENVIRONMENT, device_uri=uri)) for uri in measuring.devices]
+        shares = [Share("local-sync", places[0], (other,)), Share("local-task", places[1], (PROBLEM,))]
+        keep_ceiling(store, shares, measuring, [trial(24_000.0)], lambda text: None)
+        first, second = (stored_ceiling(store, place) for place in places)
+    assert opened == ["local-task"]
+    assert first is not None
+    assert second is not None
+    assert first.best_ns(64 * MIB, "hot") == second.best_ns(64 * MIB, "hot") == 25_000.0
+    assert (len(first.excesses), len(second.excesses)) == (0, 1)
 
 
 def test_a_sweep_by_another_timer_than_the_ceilings_is_not_held_against_it(
@@ -365,7 +388,8 @@ def test_a_sweep_by_another_timer_than_the_ceilings_is_not_held_against_it(
     with Store.open(tmp_path / "s.db", create=True) as store:
         place = store.put_environment(ENVIRONMENT)
         measuring = Measuring("local-task", "host", Protocol(), Protocol())
-        keep_ceiling(store, place, measuring, [trial(24_000.0)], said.append)
+        shares = [Share("local-task", place, (PROBLEM,))]
+        keep_ceiling(store, shares, measuring, [trial(24_000.0)], said.append)
     assert memory.read == []
     assert said == [
         "the ceiling was measured by timer batched, this sweep by host: for one by the same, "
