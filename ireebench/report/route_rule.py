@@ -15,6 +15,8 @@ from ireebench.report.route_shapes import Choice, Shape, Value
 
 # Values of a type (dtype, layout) above which no sets of them are asked for, only single ones and their complements.
 _MOST_IN_SETS = 5
+# Sizes closer than this are not parted: a rule that turns on a few bytes of output says nothing of other shapes.
+_APART = 1.05
 # Cuts of one feature; more are thinned out evenly, so that a store of hundreds of shapes is still searched in seconds.
 _MOST_CUTS = 32
 
@@ -72,7 +74,7 @@ class RuleRow:
 class Rule:
     """The first row whose tests hold decides; the last has none, so every shape is routed.
 
-    `proven`: no table of fewer rows (of at most two tests each, or one shape alone) does the same.
+    `proven`: no table of fewer rows (of at most two tests each, or one shape alone) does the same; see `conditions`.
     """
 
     rows: tuple[RuleRow, ...]
@@ -121,8 +123,8 @@ def _single_tests(shapes: Sequence[Shape]) -> tuple[list[Test], bool]:
         values = {s.features[name] for s in shapes}
         if all(isinstance(v, int) for v in values):
             cuts = _cuts(sorted(v for v in values if isinstance(v, int)))
-            complete = complete and len(cuts) == len(values) - 1
-            found += [t for cut in cuts for t in (Test(name, "<=", cut), Test(name, ">", cut))]
+            complete = complete and len(cuts) <= _MOST_CUTS
+            found += [t for cut in _thinned(cuts) for t in (Test(name, "<=", cut), Test(name, ">", cut))]
         elif len(values) > 1:
             found += [Test(name, "in", chosen) for chosen in _subsets(sorted(map(str, values)))]
     return found, complete
@@ -136,8 +138,11 @@ def _subsets(values: Sequence[str]) -> list[tuple[Value, ...]]:
 
 
 def _cuts(values: Sequence[int]) -> list[int]:
-    """Where to part the sorted values: between neighbours, at the roundest number in binary."""
-    cuts = [_round_between(a, b) for a, b in pairwise(values)]
+    """Where to part the sorted values: between neighbours at least 5% apart, at the roundest number in binary."""
+    return [_round_between(a, b) for a, b in pairwise(values) if b >= _APART * a]
+
+
+def _thinned(cuts: Sequence[int]) -> Sequence[int]:
     if len(cuts) <= _MOST_CUTS:
         return cuts
     return [cuts[round(i * (len(cuts) - 1) / (_MOST_CUTS - 1))] for i in range(_MOST_CUTS)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ireebench.candidate import Candidate
 from ireebench.measure.job import CachePolicy
 from ireebench.outcome import Status
 from ireebench.problems.ops.table import op_of
@@ -14,10 +15,14 @@ from ireebench.report.evidence import Evidence
 from ireebench.report.ranking import Standing, median_ns, standing
 from ireebench.report.rows import Row
 from ireebench.space.config import Config
+from ireebench.space.constraint import first_broken
+from ireebench.space.constraints import constraints_of
 from ireebench.store.trial import Trial
-from ireebench.variants import Ship
+from ireebench.targets import TARGETS
+from ireebench.variants import FORMS, VARIANTS, Ship
 
 Value = int | str
+NOT_TRIED = "not tried"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +91,23 @@ class Shape:
     ships: Mapping[Choice, Ship]
     failed: Mapping[Choice, str]
     noise: float
+    target: str
 
     @property
     def name(self) -> str:
         """For people: the first problem's, with its shape and type."""
         return f"{self.ids[0]} ({self.problem.shape_text} {self.problem.dtype})"
+
+    def why_unmeasured(self, choice: Choice) -> str:
+        """How a choice without a time ended here, or which constraint refuses it, or NOT_TRIED."""
+        if choice in self.failed:
+            return self.failed[choice]
+        target = TARGETS.get(self.target)
+        if target is None:
+            return NOT_TRIED
+        candidate = Candidate(self.problem, VARIANTS[choice.variant], FORMS[choice.form], choice.config, target)
+        broken = first_broken(candidate, constraints_of(candidate))
+        return NOT_TRIED if broken is None else f"refused: {broken.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +168,7 @@ def measured(found: Iterable[Evidence], wanted: Wanted) -> tuple[Measured, ...]:
 
 
 def _measured(place: Place, wanted: Wanted, environments: Sequence[Sequence[Shape | LeftOut]]) -> Measured:
-    parts = [p for parts in environments for p in parts]
+    parts = [part for environment in environments for part in environment]
     shapes = [p for p in parts if isinstance(p, Shape)]
     known = {p.problem for p in shapes}
     left_out = {p.problem: p for p in parts if isinstance(p, LeftOut) and p.problem not in known}
@@ -226,6 +243,7 @@ def _shape(s: Standing, wanted: Wanted, failed: Mapping[Choice, str]) -> Shape:
         ships=ships,
         failed={c: status for c, status in failed.items() if c not in losses},
         noise=s.noise,
+        target=s.best.trial.target,
     )
 
 
@@ -279,4 +297,5 @@ def _join(parts: Sequence[Shape]) -> Shape:
         ships={c: s for p in parts for c, s in p.ships.items()},
         failed={c: s for p in parts for c, s in p.failed.items() if c not in losses},
         noise=max(p.noise for p in parts),
+        target=first.target,
     )

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ireebench.report.route_rule import Rule, RuleRow
-from ireebench.report.route_shapes import FEATURES, Choice, Measured, Shape, Wanted
-from ireebench.report.routing import NOT_TRIED, Goal, HeldOut, HoldOut, Learnt, Losses, Told, hold_out, learn, summaries
+from ireebench.report.route_shapes import FEATURES, NOT_TRIED, Choice, Measured, Shape, Wanted
+from ireebench.report.routing import Goal, HeldOut, HoldOut, Learnt, Losses, Told, hold_out, learn, summaries
 from ireebench.report.table import Cell, Column, Table
 
 
@@ -48,8 +48,13 @@ def notes(r: Routing) -> list[str]:
         found.append(f"no table{most} of measured choices is within {within} on all shapes{longer}: {names}")
     if not r.rule.proven:
         found.append(f"a table of fewer than {rows} rows may exist: not all were searched")
-    if rows > 2 and 2 * rows > len(shapes):
+    if rows > 2 and 2 * rows >= len(shapes):
         found.append(f"{rows} rows for {len(shapes)} shapes: this lists the shapes rather than rules them")
+    noisy = sum(s.noise > r.goal.within for s in shapes)
+    if noisy:
+        found.append(
+            f"the noise of {noisy} of {len(shapes)} shapes is above {within}: there a larger loss counts as none"
+        )
     if r.measured.environments > 1:
         found.append(f"{r.measured.environments} environments are in one rule; each loss compares times of one of them")
     if r.plan is not None and r.held is None:

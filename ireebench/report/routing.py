@@ -12,8 +12,6 @@ from ireebench.report.route_rule import Rule
 from ireebench.report.route_search import SLACK, fewest_choices, find_rule, serving
 from ireebench.report.route_shapes import Choice, Shape
 
-NOT_TRIED = "not tried"
-
 
 @dataclass(frozen=True, slots=True)
 class Goal:
@@ -187,7 +185,7 @@ def _tell(shape: Shape, fold: int, rule: Rule, goal: Goal) -> Told:
     row = rule.row_of(shape.features)
     choice = rule.rows[row].choice
     loss = shape.losses.get(choice)
-    status = "ok" if loss is not None else shape.failed.get(choice, NOT_TRIED)
+    status = "ok" if loss is not None else shape.why_unmeasured(choice)
     return Told(shape, fold, row, choice, loss, status, _within(shape, choice, goal))
 
 

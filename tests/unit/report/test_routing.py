@@ -22,6 +22,7 @@ from timed_store import Given, Table, finals, timed_store
 from ireebench.cli.main import cli
 from ireebench.outcome import Status
 from ireebench.problems.problem import Problem
+from ireebench.report.route_rule import Test as RouteTest
 from ireebench.report.route_rule import _round_between
 from ireebench.report.route_search import find_rule
 from ireebench.report.route_shapes import Choice, Shape
@@ -75,6 +76,14 @@ def test_two_configurations_that_share_the_shapes_make_two_rows(two: Path) -> No
     assert (found["prevents"], found["notes"]) == ([], [])
 
 
+def test_of_tables_of_one_length_the_one_that_loses_least_is_taken(tmp_path: Path) -> None:
+    # SG=2 serves a, b, c and SG=8 serves b, c, d: the cut could lie anywhere; in the middle nothing is lost.
+    c = finals("c", 28672, 8192, {"SG=2": 408, "SG=8": 400})
+    found = rule(timed_store(tmp_path / "least.db", (*TWO[:2], c, TWO[3])))
+    assert rows(found) == [("N <= 16384", {"SG": 2}), ("otherwise", {"SG": 8})]
+    assert found["losses"][0]["worst_loss_percent"] == 0
+
+
 def test_losses_of_the_rule_stand_beside_those_of_one_choice_for_all(two: Path) -> None:
     learnt, _, single = rule(two)["losses"]
     assert (learnt["shapes"], learnt["within"], learnt["worst_loss_percent"]) == (4, 4, 0)
@@ -104,6 +113,7 @@ def test_a_difference_inside_the_noise_of_a_shape_is_no_loss(tmp_path: Path) -> 
     found = rule(timed_store(tmp_path / "noisy.db", tables), "--held-out", "0")
     assert rows(found) == [("otherwise", {"SG": 8})]
     assert (found["losses"][0]["within"], found["losses"][0]["within_or_noise"]) == (1, 2)
+    assert found["notes"] == ["the noise of 1 of 2 shapes is above 3%: there a larger loss counts as none"]
     quiet = timed_store(tmp_path / "quiet.db", [replace(t, noise=0.001) for t in tables])
     assert len(rule(quiet)["rows"]) == 2
 
@@ -168,12 +178,26 @@ def test_a_choice_that_was_not_measured_on_a_held_out_shape_is_no_success(tmp_pa
     assert "not measured: compile_failed" in route(path, "--held-out", "4").stdout
 
 
+# A whole configuration, as the space has them: 64 lanes read 8 weights each, so PR = 512 divides K = 4096 and not 4000.
+WHOLE = "RW=1,SR=1,SG=1,PR=512,TH=8"
+
+
+def told_of_c(tmp_path: Path, k: int) -> tuple[str, list[str]]:
+    """The status of a held-out GEMV of 4096 rows for which only SG=2 was timed, where the others had WHOLE."""
+    others = [finals(name, n, 4096, {WHOLE: 100}) for name, n in (("a", 1024), ("b", 2048))]
+    path = timed_store(tmp_path / "untried.db", (*others, finals("c", 4096, k, {"SG=2": 100})))
+    found = rule(path, "--held-out", "3")
+    return {t["problems"][0]: t["status"] for t in found["held_out"]["shapes"]}["c"], found["notes"]
+
+
 def test_a_choice_that_nobody_tried_on_a_held_out_shape_is_noted_with_the_remedy(tmp_path: Path) -> None:
-    path = timed_store(tmp_path / "untried.db", (*TWO[:2], finals("c", 28672, 8192, {"SG=8": 400}), TWO[3]))
-    found = rule(path, "--held-out", "4")
-    assert {t["problems"][0]: t["status"] for t in found["held_out"]["shapes"]}["c"] == "not tried"
-    (note,) = found["notes"]
-    assert note.startswith("1 of 4 shapes held out were routed to a choice that was not tried there: a sweep file")
+    status, (note,) = told_of_c(tmp_path, 4096)
+    assert status == "not tried"
+    assert note.startswith("1 of 3 shapes held out were routed to a choice that was not tried there: a sweep file")
+
+
+def test_a_choice_that_cannot_be_had_on_a_held_out_shape_names_the_constraint(tmp_path: Path) -> None:
+    assert told_of_c(tmp_path, 4000) == ("refused: tile_divides_k", [])
 
 
 def test_a_configuration_is_never_chosen_where_it_was_not_measured(tmp_path: Path) -> None:
@@ -287,7 +311,9 @@ def made_up(rng: random.Random) -> list[Shape]:
         problem = Problem("p", "gemv", (1, n, k), dtype, None, "f32", "nk")
         best = min(losses, key=lambda c: losses[c])
         features: dict[str, int | str] = {"N": n, "K": k, "dtype": dtype}
-        shapes.append(Shape(problem, ("p",), features, best, 1.0, losses, dict.fromkeys(losses, Ship.SPEC), {}, 0.0))
+        shapes.append(
+            Shape(problem, ("p",), features, best, 1.0, losses, dict.fromkeys(losses, Ship.SPEC), {}, 0.0, "gfx942")
+        )
     return shapes
 
 
@@ -332,6 +358,34 @@ def test_no_smaller_table_exists_than_the_one_found() -> None:
 )
 def test_a_cut_is_the_roundest_number_that_parts_its_neighbours(low: int, high: int, cut: int) -> None:
     assert _round_between(low, high) == cut
+
+
+def test_sizes_that_are_almost_equal_are_named_and_not_parted(tmp_path: Path) -> None:
+    tables = (
+        finals("a", 128000, 4096, {"SG=2": 100, "SG=8": 120}),
+        finals("b", 128256, 4096, {"SG=2": 120, "SG=8": 100}),
+        finals("c", 32000, 4096, {"SG=2": 50, "SG=8": 50}),
+    )
+    found = rule(timed_store(tmp_path / "close.db", tables), "--held-out", "0")
+    assert len(found["rows"]) == 2
+    (test,) = found["rows"][0]["tests"]
+    assert (test["feature"], test["op"], test["value"]) in [("N", "in", [128000]), ("N", "in", [128256])]
+
+
+def test_a_size_at_the_cut_is_not_above_it() -> None:
+    at_most, above = RouteTest("N", "<=", 4096), RouteTest("N", ">", 4096)
+    assert [at_most.holds({"N": n}) for n in (4095, 4096, 4097)] == [True, True, False]
+    assert [above.holds({"N": n}) for n in (4095, 4096, 4097)] == [False, False, True]
+    assert (str(RouteTest("bytes", ">", 3 << 20)), str(RouteTest("dtype", "in", ("bf16", "f16")))) == (
+        "bytes > 3 MiB",
+        "dtype in bf16, f16",
+    )
+
+
+def test_a_table_almost_as_long_as_its_shapes_says_so(tmp_path: Path) -> None:
+    tables = [finals(f"p{i}", 1024 << i, 4096, {f"SG={1 << i}": 100}) for i in range(4)]
+    found = rule(timed_store(tmp_path / "list.db", tables), "--held-out", "0")
+    assert found["notes"] == ["4 rows for 4 shapes: this lists the shapes rather than rules them"]
 
 
 def ireebench(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
