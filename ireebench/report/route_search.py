@@ -37,7 +37,7 @@ class _Space:
     holds: Bools
     tests: npt.NDArray[np.int64]  # how many a condition has
     all_holds: Floats  # `holds` as numbers: products of matrices are the quickest way to count
-    unserved: Floats  # not `serves`, distinct rows alone
+    unserved: Floats  # not `serves`, of the choices that no other serves all shapes of
 
     def served(self, left: Bools) -> bool:
         """Whether one choice serves all these shapes."""
@@ -89,7 +89,7 @@ def _space(shapes: Sequence[Shape], limits: Sequence[float], holds: Bools, tests
         holds=holds,
         tests=np.array(tests, dtype=np.int64),
         all_holds=holds.astype(np.float32),
-        unserved=np.unique(~serves, axis=0).astype(np.float32),
+        unserved=(~serves[_without_subsets(serves)]).astype(np.float32),
     )
 
 
@@ -181,8 +181,7 @@ def fewest_choices(serves: Bools, nodes: int = 20_000) -> int | None:
     """
     if not serves.any(axis=0).all():
         raise ValueError("a shape has no choice within its limit")
-    distinct = np.unique(serves, axis=0)
-    sets = distinct[_without_subsets(distinct)]
+    sets = serves[_without_subsets(serves)]
     budget = [nodes]
     for count in range(1, len(sets) + 1):
         covered = _cover(sets, np.ones(sets.shape[1], dtype=bool), count, budget)

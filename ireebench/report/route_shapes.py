@@ -34,11 +34,17 @@ class Feature:
     of: Callable[[Problem], Value]
 
 
+def _align(size: int) -> int:
+    return size & -size
+
+
+_ALIGN = "largest power of two that divides {}: tiles must divide it"
 _BYTES = Feature("bytes", "bytes that one call must move", lambda p: op_of(p).bytes_moved(p))
 _ARGCOMPARE = (
     Feature("rows", "independent reductions of one call", lambda p: p.rows),
     Feature("reduction", "length of the reduced dimension, elements", lambda p: p.reduction),
     Feature("dtype", "element type", lambda p: p.dtype),
+    Feature("reduction_align", _ALIGN.format("reduction"), lambda p: _align(p.reduction)),
     _BYTES,
     Feature("rank", "dimensions of the input", lambda p: len(p.shape)),
     Feature("index_dtype", "type of the index result", lambda p: str(p.index_dtype)),
@@ -51,6 +57,7 @@ FEATURES: dict[str, tuple[Feature, ...]] = {
         Feature("N", "rows of the weight: length of a result", lambda p: p.shape[1]),
         Feature("K", "columns of the weight: length of the reduction", lambda p: p.shape[2]),
         Feature("dtype", "format of the weight", lambda p: p.dtype),
+        Feature("K_align", _ALIGN.format("K"), lambda p: _align(p.reduction)),
         _BYTES,
         Feature("M", "activations of one call", lambda p: p.shape[0]),
         Feature("out_dtype", "type of the result", lambda p: str(p.out_dtype)),

@@ -84,6 +84,15 @@ def test_of_tables_of_one_length_the_one_that_loses_least_is_taken(tmp_path: Pat
     assert found["losses"][0]["worst_loss_percent"] == 0
 
 
+def test_a_tile_that_divides_only_aligned_sizes_is_routed_by_alignment(tmp_path: Path) -> None:
+    # K = 2880, 4608 and 9728 are odd multiples of 64, 512 and 512; 4096 and 8192, between them, are powers of two.
+    aligned, odd = {"PR=2048": 100, "PR=64": 150}, {"PR=64": 100}
+    sizes = {2880: odd, 4096: aligned, 4608: odd, 8192: aligned, 9728: odd}
+    tables = [finals(f"k{k}", 4096, k, times) for k, times in sizes.items()]
+    found = rule(timed_store(tmp_path / "aligned.db", tables))
+    assert rows(found) == [("K_align <= 2048", {"PR": 64}), ("otherwise", {"PR": 2048})]
+
+
 def test_losses_of_the_rule_stand_beside_those_of_one_choice_for_all(two: Path) -> None:
     learnt, _, single = rule(two)["losses"]
     assert (learnt["shapes"], learnt["within"], learnt["worst_loss_percent"]) == (4, 4, 0)
