@@ -42,10 +42,7 @@ def notes(r: Routing) -> list[str]:
     found = []
     shapes, rows, within = r.measured.shapes, len(r.rule.rows), _percent_text(r.goal.within)
     if not r.learnt.kept:
-        most = f" of at most {r.goal.rows} row{'s' if r.goal.rows != 1 else ''}" if r.goal.rows is not None else ""
-        longer = f"; {rows} rows are needed" if r.goal.rows is not None and rows > r.goal.rows else ""
-        names = "; ".join(_prevents(r, s) for s in r.learnt.prevents)
-        found.append(f"no table{most} of measured choices is within {within} on all shapes{longer}: {names}")
+        found.append(_not_kept(r))
     if not r.rule.proven:
         found.append(f"a table of fewer than {rows} rows may exist: not all were searched")
     if rows > 2 and 2 * rows >= len(shapes):
@@ -74,24 +71,36 @@ def _left_out(r: Routing) -> list[str]:
     reasons: dict[str, list[str]] = {}
     for x in r.measured.left_out:
         reasons.setdefault(x.reason, []).append(f"{x.problem.id} ({x.problem.shape_text} {x.problem.dtype})")
-    return [
-        f"left out, {reason}: {', '.join(names[:3])}{f' and {len(names) - 3} more' if len(names) > 3 else ''}"
-        for reason, names in reasons.items()
-    ]
+    return [f"left out, {reason}: {_some(names)}" for reason, names in reasons.items()]
 
 
-def _prevents(r: Routing, shape: Shape) -> str:
-    loss = shape.losses.get(r.rule.choose(shape))
-    if loss is None or loss <= r.goal.limit(shape):
-        return f"{shape.name} was not measured with the choices that serve most"
-    twins = "; measured more than once, with bests that no feature tells apart"
-    return (
-        f"{shape.name} loses {_percent_text(loss)}{twins if min(shape.losses.values()) > r.goal.limit(shape) else ''}"
-    )
+def _not_kept(r: Routing) -> str:
+    """Which table there is not, and the shapes that prevent it, the worst first."""
+    within, most, rows = _percent_text(r.goal.within), r.goal.rows, len(r.rule.rows)
+    if most is None:
+        head = f"no table of measured choices is within {within} on all shapes"
+    else:
+        head = f"no table of at most {most} row{'s' if most > 1 else ''} was found within {within} on all shapes"
+    if most is not None and rows > most:
+        names = _some([s.name for s in r.learnt.prevents])
+        return f"{head}, but one of {rows}: the choices that serve most were not measured on {names}"
+    losses = sorted(((s.losses[r.rule.choose(s)], s) for s in r.learnt.prevents), key=lambda x: -x[0])
+    return f"{head}: {_some([_loses(r, s, loss) for loss, s in losses])}"
+
+
+def _loses(r: Routing, shape: Shape, loss: float) -> str:
+    twins = min(shape.losses.values()) > r.goal.limit(shape)
+    why = " (measured more than once, with bests that no feature tells apart)" if twins else ""
+    return f"{shape.name} loses {_percent_text(loss)}{why}"
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first three, and how many more."""
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _percent_text(share: float) -> str:
-    return f"{100 * share:.1f}".removesuffix(".0") + "%"
+    return f"{100 * share:.2f}".rstrip("0").rstrip(".") + "%"
 
 
 def tables(r: Routing) -> list[Table]:

@@ -133,8 +133,8 @@ def test_too_few_rows_give_the_least_worst_loss_name_the_shapes_and_end_with_3(t
     assert rows(found) == [("otherwise", {"SG": 2})]
     assert (found["kept"], found["prevents"]) == (False, ["c", "d"])
     assert found["notes"] == [
-        "no table of at most 1 row of measured choices is within 3% on all shapes: "
-        "c (1x28672x8192 f16) loses 25%; d (1x57344x8192 f16) loses 12.5%"
+        "no table of at most 1 row was found within 3% on all shapes: "
+        "c (1x28672x8192 f16) loses 25%, d (1x57344x8192 f16) loses 12.5%"
     ]
     assert "note: no table of at most 1 row" in route(two, "--rows", "1").stderr
     assert rule(two, "--rows", "2")["kept"]
@@ -145,7 +145,10 @@ def test_rows_that_cannot_do_at_any_loss_give_the_smallest_table_that_does(tmp_p
     found = rule(timed_store(tmp_path / "apart.db", tables), "--rows", "1", "--held-out", "0", code=3)
     assert len(found["rows"]) == 2
     assert found["prevents"] == ["b"]
-    assert "2 rows are needed" in found["notes"][0]
+    assert found["notes"][0] == (
+        "no table of at most 1 row was found within 3% on all shapes, but one of 2: "
+        "the choices that serve most were not measured on b (1x8192x4096 f16)"
+    )
 
 
 def test_problems_that_no_feature_tells_apart_prevent_a_rule_and_are_named(tmp_path: Path) -> None:
@@ -158,7 +161,7 @@ def test_problems_that_no_feature_tells_apart_prevent_a_rule_and_are_named(tmp_p
     assert (found["kept"], found["prevents"]) == (False, ["first", "second"])
     # SG=2 loses 0 and 10%, SG=8 20% and 0: the least that must be lost is 10%.
     assert rows(found) == [("otherwise", {"SG": 2})]
-    assert "first (1x4096x4096 f16) loses 10%; measured more than once" in found["notes"][0]
+    assert "first (1x4096x4096 f16) loses 10% (measured more than once, with bests that" in found["notes"][0]
 
 
 def test_a_held_out_shape_on_which_the_rule_fails_is_told(two: Path) -> None:
