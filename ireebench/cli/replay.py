@@ -31,9 +31,10 @@ def command(db: Path, strategy: str, budget: str, seeds: int, op: str | None, ca
 
     Nothing is compiled or measured: costs are those of the recorded search, in which all candidates were timed alike.
     """
-    from ireebench.report.replay import landscapes, replay, replay_document, replay_line, replay_table
+    from ireebench.report.replay import replay, replay_document, replay_line, replay_table
     from ireebench.space.strategies.table import find_strategy
     from ireebench.store.database import Store
+    from ireebench.sweep.landscape import landscapes
 
     run, most = find_strategy(strategy), _budget(budget)
     with Store.open(db) as store:

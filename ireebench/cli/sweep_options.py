@@ -54,7 +54,10 @@ def op_argument(f: F) -> F:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Which candidates. `target` "auto" is the best device present; `where` filters on their assembly."""
+    """Which candidates. `target` "auto" is the best device present; `where` filters on their assembly.
+
+    `near` is a store around whose best to search.
+    """
 
     target: str
     variants: tuple[str, ...]
@@ -62,6 +65,7 @@ class Space:
     limit: int | None
     seed: int
     where: str | None = None
+    near: Path | None = None
 
 
 def candidate_options(f: F) -> F:
@@ -109,12 +113,20 @@ def listing_options(f: F) -> F:
 
 
 def space_options(f: F) -> F:
-    """`listing_options` and `--where`; gives `space: Space`."""
+    """`listing_options`, `--where` and `--near`; gives `space: Space`."""
 
     @click.option("--where", metavar="EXPR", help="Only kernels such as 'vgpr_spills == 0 and occupancy >= 4' (AMD).")
+    @click.option(
+        "--near",
+        metavar="DB",
+        type=click.Path(path_type=Path, exists=True, dir_okay=False),
+        help="Search around the best of a store in place of a sample: each best and its nearest untried.",
+    )
     @functools.wraps(f)
-    def wrapper(*args: Any, where: str | None, space: Space, **kwargs: Any) -> Any:
-        return f(*args, space=replace(space, where=where), **kwargs)
+    def wrapper(*args: Any, where: str | None, near: Path | None, space: Space, **kwargs: Any) -> Any:
+        if near is not None and space.config is not None:
+            raise UsageError("--near and --config exclude each other: neighbours, or the one configuration")
+        return f(*args, space=replace(space, where=where, near=near), **kwargs)
 
     return listing_options(wrapper)  # type: ignore[return-value]
 

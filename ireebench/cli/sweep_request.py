@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ireebench.cli.sweep_options import MeasureChoice, Space
-from ireebench.errors import MissingToolError, UsageError
+from ireebench.cli.sweep_options import DEFAULT_LIMIT, MeasureChoice, Space
+from ireebench.errors import BadFileError, MissingToolError, UsageError
 from ireebench.measure.job import CachePolicy, Protocol
 from ireebench.problems.problem import OPS, Op, Problem
 from ireebench.problems.select import Selection
-from ireebench.sweep.request import Measuring, Request
+from ireebench.sweep.request import ConfigSource, Measuring, Request
 from ireebench.targets import Target, find_target
 from ireebench.variants import VARIANTS, Variant, find_variant
 
@@ -222,6 +222,19 @@ def _require_profiler(measuring: Measuring | None) -> None:
         raise MissingToolError(reason)
 
 
+def _refinement(space: Space, op: str) -> ConfigSource:
+    """The neighbours of what `--near` holds; raises BadFileError where nothing of the op was timed."""
+    from ireebench.store.database import Store
+    from ireebench.sweep.refine import refinement
+
+    assert space.near is not None
+    with Store.open(space.near) as store:
+        found = refinement(store.trials(op=op), space.limit or DEFAULT_LIMIT)
+    if not found.costs:
+        raise BadFileError(f"{space.near}: holds no timed candidates of {op} to search around")
+    return found
+
+
 def _request(asked: Asked, target: Target, measuring: Measuring | None, fresh: bool) -> Request:
     from ireebench.sweep.static import parse_filter
 
@@ -253,5 +266,5 @@ def _request(asked: Asked, target: Target, measuring: Measuring | None, fresh: b
         emulated_rows=measure.emulated_rows,
         profile=measure.profile,
         figures=_figures(measure),
-        definition=asked.definition,
+        configs=_refinement(space, asked.op) if space.near else asked.definition,
     )

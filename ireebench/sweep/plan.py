@@ -74,7 +74,7 @@ def _plan_variant(
         limit=request.limit,
         seed=request.seed,
         config=request.config,
-        configs=request.definition.configs_for(place) if request.definition else None,
+        configs=request.configs.configs_for(place) if request.configs else None,
     )
     subjects = [Subject(problem, c) for c in space.accepted]
     planned = tuple(Planned(trial_key(request, environment, s), s) for s in subjects)

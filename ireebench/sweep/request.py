@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
+from typing import Protocol as Interface
 
 from ireebench.candidate import Candidate
 from ireebench.isa.where import Where
@@ -12,8 +13,8 @@ from ireebench.measure.job import Protocol
 from ireebench.problems.ops.table import op_of
 from ireebench.problems.problem import Problem
 from ireebench.space.config import Config
+from ireebench.space.knobs import Place
 from ireebench.store import codec
-from ireebench.sweep.definition import Definition
 from ireebench.targets import Target
 from ireebench.variants import Variant
 
@@ -50,6 +51,13 @@ class Profile:
 NO_PROFILE = Profile()
 
 
+class ConfigSource(Interface):
+    """What replaces the space's own configurations: a sweep definition, or the neighbours of what was found before."""
+
+    def configs_for(self, place: Place) -> tuple[Config, ...] | None:
+        """The configurations to try there; None leaves the space's own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """A sweep. `measuring` is None for compile-only; `config` forces one configuration; `limit` samples the space;
@@ -71,7 +79,7 @@ class Request:
     emulated_rows: int = 0
     profile: Profile = NO_PROFILE
     figures: tuple[str, ...] = ()  # of baselines.figures: shown beside what is measured
-    definition: Definition | None = None  # replaces the space's own configurations where it says so
+    configs: ConfigSource | None = None
 
 
 def deal(request: Request) -> tuple[Request, ...]:

@@ -16,10 +16,11 @@ import pytest
 from ireebench.candidate import Candidate
 from ireebench.errors import MissingToolError, UnknownNameError
 from ireebench.problems.problem import Problem
-from ireebench.report.replay import Landscape, landscapes, replay, replay_one
+from ireebench.report.replay import replay, replay_one
 from ireebench.space.enumerate import enumerate_space
 from ireebench.space.strategies.table import STRATEGIES, find_strategy
 from ireebench.store.database import Store
+from ireebench.sweep.landscape import Landscape, landscapes
 from ireebench.targets import find_target
 from ireebench.variants import find_variant
 
