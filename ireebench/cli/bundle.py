@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,10 +20,18 @@ from ireebench.cli.sweep_request import asked_by_options, make_remote_request
 from ireebench.errors import BadFileError, OutputError, UserError
 from ireebench.problems.select import Selection
 
+if TYPE_CHECKING:
+    from ireebench.sweep.bundle import Size
+
 EXAMPLES = options.examples(
     "ireebench bundle create argmax --suite published --target cuda --baselines torch,cub -o h200-bundle",
     "python3 h200-bundle/run.py --devices cuda://0       # on the GPU machine; or: ireebench bundle run h200-bundle",
     "ireebench bundle import h200-bundle h200-bundle/results/results-0.zip --db h200.db",
+)
+JOIN_EXAMPLES = options.examples(
+    "ireebench bundle join argmax-bundle argmin-bundle -o both",
+    "ireebench bundle join padded original -o argmax-all",
+    "python3 both/run.py --devices cuda://0       # on the GPU machine",
 )
 RUN_EXAMPLES = options.examples(
     "ireebench bundle run h200-bundle",
@@ -66,10 +75,24 @@ def create(op: str, selection: Selection, space: Space, measure: MeasureChoice, 
     left_out = sum(len(p.candidates) for p in work.plans) - size.candidates
     if left_out:
         click.echo(f"{left_out} candidates did not compile or were not applied: left out", err=True)
+    _tell(size, folder)
+
+
+def _tell(size: Size, folder: Path) -> None:
     click.echo(
         f"{folder}: {size.candidates} candidates in {size.artifacts} artifacts, {size.bytes / 1e6:.1f} MB. "
         f"On the GPU machine: python3 {folder.name}/run.py"
     )
+
+
+@command.command(epilog=JOIN_EXAMPLES, short_help="Make one bundle of several.")
+@click.argument("parts", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("-o", "--output", "folder", type=click.Path(path_type=Path), required=True, help="A new folder.")
+def join(parts: tuple[Path, ...], folder: Path) -> None:
+    """Make one bundle of the bundles PARTS, such as argmax and argmin, that are measured by the same rules."""
+    from ireebench.sweep.bundle import join_bundles
+
+    _tell(join_bundles(parts, folder), folder)
 
 
 @command.command(
@@ -99,7 +122,7 @@ def run(folder: Path, arguments: tuple[str, ...]) -> None:
 def import_(folder: Path, results: tuple[Path, ...], db: Path) -> None:
     """Bring the trials of a bundle FOLDER home from its RESULTS files."""
     from ireebench.store.database import Store
-    from ireebench.sweep.bundle import import_results
+    from ireebench.sweep.bundle_import import import_results
 
     new = not db.exists()
     try:

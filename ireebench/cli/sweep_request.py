@@ -129,7 +129,9 @@ def resolve_measuring(choice: MeasureChoice, space: Space, target: Target) -> Me
     if refusal is not None:
         raise UsageError(refusal)
     protocol = replace(choice.protocol, seed=space.seed)
-    return Measuring(device, timer, search_protocol(protocol), protocol, choice.processes, choice.finalists)
+    return Measuring(
+        device, timer, search_protocol(protocol, choice.processes), protocol, choice.processes, choice.finalists
+    )
 
 
 def resolve_devices(choice: MeasureChoice, space: Space, target: Target) -> Measuring:
@@ -163,14 +165,18 @@ def require_one_kind(devices: tuple[str, ...]) -> None:
         raise UsageError(f"--devices mixes {mixed}; a sweep has one target: sweep them apart")
 
 
-def search_protocol(final: Protocol) -> Protocol:
-    """A fifth of the final one: enough to tell the finalists from the rest, which are not quoted."""
+def search_protocol(final: Protocol, processes: int) -> Protocol:
+    """A fifth of the final one: enough to tell the finalists from the rest, which are not quoted.
+
+    Where final processes follow, under the first cache policy alone: it is the one that picks the finalists.
+    """
     return replace(
         final,
         warmup=-(-final.warmup // 5),
         invocations=max(final.min_samples, final.invocations // 5),
         seconds=final.seconds / 5,
         rounds=min(3, final.rounds),
+        cache=final.cache[:1] if processes else final.cache,
     )
 
 
@@ -200,7 +206,8 @@ def make_remote_request(asked: Asked) -> Request:
         raise UsageError(f"{', '.join(alone)}: for a sweep on the GPU's own machine; leave it out of --baselines here")
     protocol = replace(measure.protocol, seed=space.seed)
     device = measure.device or URIS[target.backend]
-    measuring = Measuring(device, timer, search_protocol(protocol), protocol, measure.processes, measure.finalists)
+    search = search_protocol(protocol, measure.processes)
+    measuring = Measuring(device, timer, search, protocol, measure.processes, measure.finalists)
     return _request(asked, target, measuring, fresh=False)
 
 
@@ -222,16 +229,17 @@ def _require_profiler(measuring: Measuring | None) -> None:
         raise MissingToolError(reason)
 
 
-def _refinement(space: Space, op: str) -> ConfigSource:
-    """The neighbours of what `--near` holds; raises BadFileError where nothing of the op was timed."""
+def _refinement(asked: Asked) -> ConfigSource:
+    """The neighbours of what `--near` holds; raises BadFileError where nothing of the op was timed so."""
     from ireebench.store.database import Store
     from ireebench.sweep.refine import refinement
 
-    assert space.near is not None
-    with Store.open(space.near) as store:
-        found = refinement(store.trials(op=op), space.limit or DEFAULT_LIMIT)
+    near, cache = asked.space.near, asked.measure.protocol.cache[0]
+    assert near is not None
+    with Store.open(near) as store:
+        found = refinement(store.trials(op=asked.op), cache, asked.space.limit or DEFAULT_LIMIT)
     if not found.costs:
-        raise BadFileError(f"{space.near}: holds no timed candidates of {op} to search around")
+        raise BadFileError(f"{near}: holds no candidates of {asked.op} timed {cache} to search around")
     return found
 
 
@@ -266,5 +274,5 @@ def _request(asked: Asked, target: Target, measuring: Measuring | None, fresh: b
         emulated_rows=measure.emulated_rows,
         profile=measure.profile,
         figures=_figures(measure),
-        configs=_refinement(space, asked.op) if space.near else asked.definition,
+        configs=_refinement(asked) if space.near else asked.definition,
     )

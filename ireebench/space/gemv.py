@@ -111,6 +111,11 @@ _MISCOMPILED = (
         "with several vectors IREE mixes up the rows of a lane: RW={k.rw} must give each lane one",
         lambda c: c.problem.shape[0] == 1 or c.problem.layout == "kn" or c.config.rw == _rows_of_subgroup(c),
     ),
+    Constraint(
+        "sixteen_subgroups_in_block",
+        "with SG=16 IREE loses part of the sum where TH={k.th} lets four lanes or more share a block of 4-bit weights",
+        lambda c: c.config.sg != 16 or (WEIGHT_FORMATS[c.problem.dtype].block or 0) < 4 * (c.config.th or 1),
+    ),
 )
 
 GEMV_COMMON = (

@@ -1,31 +1,24 @@
-"""Bundles: compile here, measure on a machine with no compiler, bring the trials home."""
+"""Bundles: what was compiled here, in a folder that measures itself on a machine with no compiler."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import ireebench
-from ireebench import __version__
 from ireebench.errors import BadFileError, OutputError, UserError
-from ireebench.measure.bundle import CAMPAIGN, MANIFEST, TRIALS, campaign_document, damaged_files
-from ireebench.measure.ceiling_table import CeilingTable
-from ireebench.measure.job import Group
-from ireebench.measure.result import EntryResult
-from ireebench.measure.results_file import read_results
-from ireebench.outcome import Status
-from ireebench.store import codec
-from ireebench.store.database import Store
+from ireebench.measure.bundle import CAMPAIGN, MANIFEST, TRIALS, campaign_document, damaged_files, read_campaign
+from ireebench.measure.campaign import Campaign
+from ireebench.measure.job import Entry, Group
+from ireebench.problems.problem import Problem
 from ireebench.store.documents import trial_document, trial_from
-from ireebench.store.trial import Environment, Trial
-from ireebench.sweep.ceiling import put_ceiling
-from ireebench.sweep.environment import current_environment, identity
-from ireebench.sweep.stages import Compiled, MeasureWork, store_results
+from ireebench.store.trial import Trial
+from ireebench.sweep.stages import MeasureWork
 
 # What a measuring machine needs of the package.
 _CARRIED = ("__init__.py", "py.typed", "errors.py", "outcome.py", "procs.py", "targets.py", "problems", "measure")
@@ -59,31 +52,80 @@ class Size:
 
 def create_bundle(work: MeasureWork, folder: Path) -> Size:
     """Writes a bundle of everything compiled to an empty or absent folder; raises OutputError for another one."""
+    with _new_folder(folder):
+        carried = {key: _carry(c.artifact.vmfb, folder) for key, c in work.compiled.items()}
+        campaign = work.campaign()
+        groups = tuple(
+            Group(g.problem, tuple(replace(e, vmfb=carried[e.key]) if e.vmfb else e for e in g.entries))
+            for g in campaign.groups
+        )
+        return _finish(folder, replace(campaign, groups=groups), work.trials().values())
+
+
+def join_bundles(parts: Sequence[Path], folder: Path) -> Size:
+    """Writes one bundle that measures what `parts` would, so that what a process pays once is paid once.
+
+    Raises BadFileError for a part that is damaged or is measured by other rules than the first; OutputError as
+    `create_bundle`.
+    """
+    trials = {key: trial for part in parts for key, trial in read_trials(part).items()}
+    campaigns = [_read_campaign(part) for part in parts]
+    rules = replace(campaigns[0], groups=())
+    groups: dict[Problem, dict[str, Entry]] = {}
+    for part, campaign in zip(parts, campaigns, strict=True):
+        if replace(campaign, groups=()) != rules:
+            raise BadFileError(f"{part}: its device, timer or protocol is not that of {parts[0]}; create both alike")
+        for group in campaign.groups:
+            groups.setdefault(group.problem, {}).update((e.key, e) for e in group.entries)
+    joined = tuple(Group(problem, tuple(entries.values())) for problem, entries in groups.items())
+    with _new_folder(folder):
+        for part, campaign in zip(parts, campaigns, strict=True):
+            for name in {e.vmfb for g in campaign.groups for e in g.entries if e.vmfb}:
+                _carry(part / name, folder)
+        return _finish(folder, replace(rules, groups=joined), trials.values())
+
+
+def read_trials(folder: Path) -> dict[str, Trial]:
+    """A bundle's trials by key; raises BadFileError when it is none or is damaged."""
+    try:
+        damaged = list(damaged_files(folder))
+        trials = {t.key: t for t in map(trial_from, json.loads((folder / TRIALS).read_text())["trials"])}
+    except (OSError, LookupError, TypeError, AttributeError, ValueError, RecursionError, UserError) as e:
+        raise BadFileError(f"{folder}: not a bundle: {said(e)}") from e
+    if damaged:
+        raise BadFileError(f"{folder}: its files are not those it was made with: {', '.join(damaged[:3])}")
+    return trials
+
+
+def _read_campaign(folder: Path) -> Campaign:
+    try:
+        return read_campaign(folder / CAMPAIGN)
+    except (OSError, ValueError) as e:
+        raise BadFileError(f"{folder}: not a bundle: {said(e)}") from e
+
+
+def said(error: Exception) -> str:
+    """An error in words: a KeyError alone says just the key."""
+    return f"{error} is missing" if isinstance(error, KeyError) else str(error)
+
+
+@contextmanager
+def _new_folder(folder: Path) -> Iterator[None]:
+    """Makes `folder` for what is written inside; raises OutputError for one that is not empty or cannot be written."""
     if folder.exists() and any(folder.iterdir()):
         raise OutputError(f"{folder} is not empty; name a new folder with -o")
     try:
         (folder / "artifacts").mkdir(parents=True)
-        _write(work, folder)
+        yield
     except OSError as e:
         raise OutputError(f"cannot write the bundle {folder}: {e.strerror or e}") from e
-    files = sorted(p for p in folder.rglob("*") if p.is_file())
-    digests = {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
-    (folder / MANIFEST).write_text(json.dumps({"schema_version": 1, "files": digests}, indent=1))
-    artifacts = len(list((folder / "artifacts").iterdir()))
-    return Size(len(work.compiled), artifacts, sum(p.stat().st_size for p in files))
 
 
-def _write(work: MeasureWork, folder: Path) -> None:
-    carried = {key: _carry(c, folder) for key, c in work.compiled.items()}
-    campaign = work.campaign()
-    groups = tuple(
-        Group(g.problem, tuple(replace(e, vmfb=carried[e.key]) if e.vmfb else e for e in g.entries))
-        for g in campaign.groups
-    )
-    document = campaign_document(replace(campaign, groups=groups))
-    (folder / CAMPAIGN).write_text(json.dumps(document, indent=1))
-    trials = [trial_document(t) for t in work.trials().values()]
-    (folder / TRIALS).write_text(json.dumps({"schema_version": 1, "trials": trials}, indent=0))
+def _finish(folder: Path, campaign: Campaign, trials: Iterable[Trial]) -> Size:
+    """Writes everything beside the artifacts, which are there."""
+    (folder / CAMPAIGN).write_text(json.dumps(campaign_document(campaign), indent=1))
+    document = {"schema_version": 1, "trials": [trial_document(t) for t in trials]}
+    (folder / TRIALS).write_text(json.dumps(document, indent=0))
     (folder / "run.py").write_text(_RUN)
     package = Path(ireebench.__file__).parent
     for name in _CARRIED:
@@ -93,88 +135,19 @@ def _write(work: MeasureWork, folder: Path) -> None:
             shutil.copytree(source, target, ignore=shutil.ignore_patterns(*_LEFT_OUT))
         else:
             shutil.copyfile(source, target)
+    files = sorted(p for p in folder.rglob("*") if p.is_file())
+    digests = {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
+    (folder / MANIFEST).write_text(json.dumps({"schema_version": 1, "files": digests}, indent=1))
+    candidates = sum(e.vmfb is not None for g in campaign.groups for e in g.entries)
+    artifacts = len(list((folder / "artifacts").iterdir()))
+    return Size(candidates, artifacts, sum(p.stat().st_size for p in files))
 
 
-def _carry(compiled: Compiled, folder: Path) -> str:
+def _carry(vmfb: Path, folder: Path) -> str:
     """Copies an artifact by its content; equal ones are carried once. Returns its path inside the bundle."""
-    body = compiled.artifact.vmfb.read_bytes()
+    body = vmfb.read_bytes()
     name = f"artifacts/{hashlib.sha256(body).hexdigest()[:16]}.vmfb"
     path = folder / name
     if not path.exists():
         path.write_bytes(body)
     return name
-
-
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """What an import brought: trials with samples, and failures."""
-
-    measured: int
-    failed: int
-    device: str
-
-
-def import_results(folder: Path, files: Iterable[Path], store: Store) -> Imported:
-    """Stores the results of a bundle. Nothing outside `folder` is read but `files`, and nothing is unpacked.
-
-    Raises BadFileError for a bundle whose files differ from its manifest, and for a damaged results file.
-    """
-    try:
-        damaged = list(damaged_files(folder))
-        raw = json.loads((folder / TRIALS).read_text())["trials"]
-        trials = {t.key: t for t in map(trial_from, raw)}
-    except (OSError, LookupError, TypeError, AttributeError, ValueError, RecursionError, UserError) as e:
-        raise BadFileError(f"{folder}: not a bundle: {_said(e)}") from e
-    if damaged:
-        raise BadFileError(f"{folder}: its files are not those it was made with: {', '.join(damaged[:3])}")
-    counts = [0, 0]
-    device = "unknown"
-    for file in files:
-        try:
-            told, results = read_results(file)
-            here = _environment(told)
-            device = here.device
-            place = store.put_environment(here)
-            if "ceiling" in told:
-                put_ceiling(store, place, CeilingTable.from_json(told["ceiling"]))
-            for session in told.get("sessions", ()):
-                store.put_session(place, codec.to_json(session))
-            for measured in _store(trials, results, here, store):
-                counts[not measured] += 1
-        except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as e:
-            raise BadFileError(_said(e) if str(file) in str(e) else f"{file}: {_said(e)}") from e
-    return Imported(counts[0], counts[1], device)
-
-
-def _said(error: Exception) -> str:
-    """An error in words: a KeyError alone says just the key."""
-    return f"{error} is missing" if isinstance(error, KeyError) else str(error)
-
-
-def _environment(data: Any) -> Environment:
-    """The environment that a results file tells, beside the versions that compiled here."""
-    mine = current_environment(None)
-    device = data["device"]
-    versions = data.get("versions", {})
-    return Environment(
-        device=str(device["name"]),
-        device_uri=str(device["uri"]),
-        driver=str(versions.get("driver") or device["driver"]),
-        runtime_version=versions.get("iree-base-runtime"),
-        compiler_version=mine.compiler_version,
-        ireebench_version=__version__,
-        host=str(versions.get("host", "unknown")),
-        python=str(versions.get("python", "unknown")),
-        protocol="",
-    )
-
-
-def _store(
-    trials: dict[str, Trial], results: Iterator[EntryResult], environment: Environment, store: Store
-) -> Iterator[bool]:
-    """Stores results under keys of the machine that measured them; yields whether each was measured."""
-    place = store.put_environment(environment)
-    here = identity(environment)
-    placed = {key: replace(t, key=codec.digest(f"{key} {here}"), environment=place) for key, t in trials.items()}
-    for trial in store_results(placed, results, store):
-        yield trial.status is Status.OK

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ireebench.candidate import Candidate
+from ireebench.measure.job import CachePolicy
 from ireebench.problems.problem import Problem
 from ireebench.space.config import Config
 from ireebench.space.enumerate import enumerate_space
@@ -47,9 +48,9 @@ class Refinement:
         return tuple(dict.fromkeys(c.config for c in (*beam, *_around(beam, fresh, self.limit - len(beam)))))
 
 
-def refinement(trials: Iterable[Trial], limit: int) -> Refinement:
-    """From a store's trials, `limit` candidates a variant; raises nothing: a store without times refines nothing."""
-    return Refinement({found.problem: found.costs for found in landscapes(trials)}, limit)
+def refinement(trials: Iterable[Trial], cache: CachePolicy, limit: int) -> Refinement:
+    """From what a store holds of times under `cache`, `limit` candidates a variant; empty where it holds none."""
+    return Refinement({found.problem: found.costs for found in landscapes(trials, cache)}, limit)
 
 
 def _around(beam: list[Candidate], fresh: list[Candidate], count: int) -> list[Candidate]:

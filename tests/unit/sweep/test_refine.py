@@ -71,7 +71,7 @@ def test_a_store_without_times_is_said_in_one_line(tmp_path: Path) -> None:
         pass
     done = create("--near", str(tmp_path / "empty.db"), "-o", str(tmp_path / "b"))
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"error: {tmp_path}/empty.db: holds no timed candidates of argmax to search around\n"
+    assert done.stderr == f"error: {tmp_path}/empty.db: holds no candidates of argmax timed hot to search around\n"
 
 
 def test_neighbours_and_one_configuration_exclude_each_other(tmp_path: Path) -> None:

@@ -1,0 +1,85 @@
+"""Brings a bundle's results home: from results files to trials in a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ireebench import __version__
+from ireebench.errors import BadFileError
+from ireebench.measure.ceiling_table import CeilingTable
+from ireebench.measure.result import EntryResult
+from ireebench.measure.results_file import read_results
+from ireebench.outcome import Status
+from ireebench.store import codec
+from ireebench.store.database import Store
+from ireebench.store.trial import Environment, Trial
+from ireebench.sweep.bundle import read_trials, said
+from ireebench.sweep.ceiling import put_ceiling
+from ireebench.sweep.environment import current_environment, identity
+from ireebench.sweep.stages import store_results
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import brought: trials with samples, and failures."""
+
+    measured: int
+    failed: int
+    device: str
+
+
+def import_results(folder: Path, files: Iterable[Path], store: Store) -> Imported:
+    """Stores the results of a bundle. Nothing outside `folder` is read but `files`, and nothing is unpacked.
+
+    Raises BadFileError for a bundle whose files differ from its manifest, and for a damaged results file.
+    """
+    trials = read_trials(folder)
+    counts = [0, 0]
+    device = "unknown"
+    for file in files:
+        try:
+            told, results = read_results(file)
+            here = _environment(told)
+            device = here.device
+            place = store.put_environment(here)
+            if "ceiling" in told:
+                put_ceiling(store, place, CeilingTable.from_json(told["ceiling"]))
+            for session in told.get("sessions", ()):
+                store.put_session(place, codec.to_json(session))
+            for measured in _store(trials, results, here, store):
+                counts[not measured] += 1
+        except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as e:
+            raise BadFileError(said(e) if str(file) in str(e) else f"{file}: {said(e)}") from e
+    return Imported(counts[0], counts[1], device)
+
+
+def _environment(data: Any) -> Environment:
+    """The environment that a results file tells, beside the versions that compiled here."""
+    mine = current_environment(None)
+    device = data["device"]
+    versions = data.get("versions", {})
+    return Environment(
+        device=str(device["name"]),
+        device_uri=str(device["uri"]),
+        driver=str(versions.get("driver") or device["driver"]),
+        runtime_version=versions.get("iree-base-runtime"),
+        compiler_version=mine.compiler_version,
+        ireebench_version=__version__,
+        host=str(versions.get("host", "unknown")),
+        python=str(versions.get("python", "unknown")),
+        protocol="",
+    )
+
+
+def _store(
+    trials: dict[str, Trial], results: Iterator[EntryResult], environment: Environment, store: Store
+) -> Iterator[bool]:
+    """Stores results under keys of the machine that measured them; yields whether each was measured."""
+    place = store.put_environment(environment)
+    here = identity(environment)
+    placed = {key: replace(t, key=codec.digest(f"{key} {here}"), environment=place) for key, t in trials.items()}
+    for trial in store_results(placed, results, store):
+        yield trial.status is Status.OK

@@ -1,0 +1,71 @@
+"""Bundles through their real commands, measured by their own run.py on the CPU."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ireebench.store.database import Store
+
+QUICK = ("--target", "cpu", "--limit", "2", "--variants", "two_pass", "--processes", "1", "--finalists", "1")
+FEW = ("--warmup", "2", "--invocations", "10", "--seconds", "0.05", "--baselines", "numpy")
+
+
+def ireebench(*arguments: str, code: int = 0) -> str:
+    """Runs the command; returns what it printed."""
+    command = [sys.executable, "-m", "ireebench.cli.main", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    return done.stdout + done.stderr
+
+
+def create(op: str, folder: Path, *more: str) -> Path:
+    ireebench("bundle", "create", op, "--shape", "4x4096", "--dtype", "f32", *QUICK, *FEW, *more, "-o", str(folder))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A bundle of argmax and one of argmin, of the same rules."""
+    folder = tmp_path_factory.mktemp("parts")
+    return create("argmax", folder / "argmax"), create("argmin", folder / "argmin")
+
+
+def test_a_joined_bundle_measures_both_ops_in_the_same_processes(parts: tuple[Path, Path], tmp_path: Path) -> None:
+    told = ireebench("bundle", "join", *map(str, parts), "-o", str(tmp_path / "both"))
+    assert "both: 4 candidates in" in told
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    run = [sys.executable, "both/run.py", "--devices", "local-task"]
+    done = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert done.stderr.count(" process 1: ") == 1  # one final process for both
+    ireebench("bundle", "import", str(tmp_path / "both"), *done.stdout.split(), "--db", str(tmp_path / "s.db"))
+    with Store.open(tmp_path / "s.db") as store:
+        timed = [t for t in store.trials() if t.runs and t.status.name == "OK"]
+    assert {t.problem.op for t in timed} == {"argmax", "argmin"}
+    assert sum(t.baseline == "numpy" for t in timed) == 2
+    assert all(t.check is not None and t.check.ok for t in timed)
+
+
+def test_joining_the_same_bundle_twice_adds_nothing(parts: tuple[Path, Path], tmp_path: Path) -> None:
+    ireebench("bundle", "join", str(parts[0]), str(parts[0]), "-o", str(tmp_path / "once"))
+    for name in ("campaign.json", "trials.json"):
+        assert json.loads((tmp_path / "once" / name).read_text()) == json.loads((parts[0] / name).read_text())
+
+
+def test_bundles_of_different_rules_are_not_joined(parts: tuple[Path, Path], tmp_path: Path) -> None:
+    other = create("argmin", tmp_path / "other", "--rounds", "2")
+    told = ireebench("bundle", "join", str(parts[0]), str(other), "-o", str(tmp_path / "both"), code=2)
+    assert told == f"error: {other}: its device, timer or protocol is not that of {parts[0]}; create both alike\n"
+    assert not (tmp_path / "both").exists()
+
+
+def test_a_damaged_bundle_is_not_joined(parts: tuple[Path, Path], tmp_path: Path) -> None:
+    damaged = create("argmax", tmp_path / "damaged")
+    (damaged / "trials.json").write_text('{"trials": []}')
+    told = ireebench("bundle", "join", str(parts[0]), str(damaged), "-o", str(tmp_path / "both"), code=2)
+    assert f"{damaged}: its files are not those it was made with: trials.json (changed)" in told
