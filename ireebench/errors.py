@@ -50,3 +50,9 @@ class OutputError(UserError):
 
 class StoreError(UserError):
     """A store that is locked, truncated, of a newer version, or no store at all."""
+
+
+class MissingStoreError(StoreError):
+    """A store that was named and is not there."""
+
+    exit_code = 2

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from ireebench.measure.campaign import Campaign, Progress, run_on_devices
 from ireebench.measure.ceiling import default_sizes, readable, sweep_ceiling, timer_name
@@ -186,9 +186,17 @@ def _run_job(job: Job, folder: Path) -> Iterator[EntryResult]:
     _say(f"{job.device} process {job.process}: {spent}")
 
 
+class _Parser(argparse.ArgumentParser):
+    """Ends in one line, as the rest of ireebench, where argparse prints its usage."""
+
+    def error(self, message: str) -> NoReturn:
+        _say(f"error: {message}; run.py --help lists the arguments")
+        sys.exit(2)
+
+
 def main(folder: Path, arguments: list[str]) -> int:
-    """The command line of `run.py`. Exit codes: 0 good, 1 a damaged bundle or no device."""
-    parser = argparse.ArgumentParser(description="Measure this bundle on this machine.")
+    """The command line of `run.py`. Exit codes: 0 good, 1 a damaged bundle or no device, 2 wrong arguments."""
+    parser = _Parser(prog="run.py", description="Measure this bundle on this machine.")
     parser.add_argument("--devices", help="comma list of device URIs that share the problems")
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="stop then and keep what is done")
     parser.add_argument("--ceiling", type=float, default=0.0, metavar="SECONDS", help="measure the read ceiling first")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ireebench.compiler.artifact import Artifact
@@ -131,7 +131,7 @@ def resource_table(kernels: Sequence[Inspected]) -> Table:
         row = (s.name, *figures, limit, *counts, ", ".join(s.lints) or None)
         rows.append((k.source, s.target, *row) if several else row)
     if several:
-        return Table.of(("from", "target", *RESOURCE_TITLES), rows)
+        return replace(Table.of(("from", "target", *RESOURCE_TITLES), rows), parted=True)
     return Table.of(RESOURCE_TITLES, rows, f"{kernels[0].source} for {kernels[0].analysis.target}" if kernels else None)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 Cell = str | int | float | bool | None
 
@@ -20,11 +20,15 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns and rows of plain values; None prints as "-" and is empty in CSV."""
+    """Columns and rows of plain values; None prints as "-" and is empty in CSV.
+
+    One that is `parted` prints, where it is too wide, in two: what names the rows, and their figures.
+    """
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     title: str | None = None
+    parted: bool = False
 
     @classmethod
     def of(cls, titles: Sequence[str], rows: Sequence[Sequence[Cell]], title: str | None = None) -> Table:
@@ -55,7 +59,8 @@ def is_number(column: int, table: Table) -> bool:
     return bool(values) and all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)
 
 
-# Wider than this, heads of several words take two lines and columns that say nothing are left out.
+# Wider than this, heads of several words take two lines and columns that say nothing are left out. A parted table then
+# says once what is equal in all rows, and at last comes in two.
 _WIDE = 160
 
 
@@ -63,12 +68,19 @@ def to_text(table: Table) -> str:
     """Aligned columns with no box drawing: readable in a terminal, a log and a pipe."""
     grid = _grid(table)
     heads: list[tuple[str, ...]] = [(c.title,) for c in table.columns]
+    if _width(heads, grid) <= _WIDE:
+        return _text(table, heads)
+    table = _without_empty_columns(table)
+    if table.parted and _width(_heads(table), _grid(table)) > _WIDE:
+        table = _without_equal_columns(table)
+    if table.parted and _width(_heads(table), _grid(table)) > _WIDE:
+        return "\n".join(_text(part, _heads(part)) for part in _names_and_figures(table))
+    return _text(table, _heads(table))
+
+
+def _text(table: Table, heads: Sequence[tuple[str, ...]]) -> str:
+    grid = _grid(table)
     widths = _widths(heads, grid)
-    if sum(widths) + 2 * len(widths) > _WIDE:
-        table = _without_empty_columns(table)
-        grid = _grid(table)
-        heads = _in_two_lines([c.title for c in table.columns], _widths([()] * len(table.columns), grid))
-        widths = _widths(heads, grid)
     right = [is_number(i, table) for i in range(len(heads))]
 
     def line(cells: Sequence[str]) -> str:
@@ -79,6 +91,15 @@ def to_text(table: Table) -> str:
     return "\n".join(([table.title] if table.title else []) + body) + "\n"
 
 
+def _width(heads: Sequence[Sequence[str]], grid: list[list[str]]) -> int:
+    widths = _widths(heads, grid)
+    return sum(widths) + 2 * len(widths)
+
+
+def _heads(table: Table) -> list[tuple[str, ...]]:
+    return _in_two_lines([c.title for c in table.columns], _widths([()] * len(table.columns), _grid(table)))
+
+
 def _widths(heads: Sequence[Sequence[str]], grid: list[list[str]]) -> list[int]:
     return [max((len(t) for t in (*head, *(r[i] for r in grid))), default=0) for i, head in enumerate(heads)]
 
@@ -86,8 +107,35 @@ def _widths(heads: Sequence[Sequence[str]], grid: list[list[str]]) -> list[int]:
 def _without_empty_columns(table: Table) -> Table:
     """Leaves out the columns in which no row has a value; a table with no rows keeps its heads."""
     kept = [i for i in range(len(table.columns)) if not table.rows or any(r[i] is not None for r in table.rows)]
+    return _columns(table, kept, table.title)
+
+
+def _columns(table: Table, kept: Sequence[int], title: str | None) -> Table:
     rows = tuple(tuple(r[i] for i in kept) for r in table.rows)
-    return Table(tuple(table.columns[i] for i in kept), rows, table.title)
+    return replace(table, columns=tuple(table.columns[i] for i in kept), rows=rows, title=title)
+
+
+def _without_equal_columns(table: Table) -> Table:
+    """Says in the title what is the same in all of several rows; columns that differ stay."""
+    grid = _grid(table)
+    equal = [i for i in range(len(table.columns)) if len(grid) > 1 and len({r[i] for r in grid}) == 1]
+    kept = [i for i in range(len(table.columns)) if i not in equal]
+    if not equal or not kept:
+        return table
+    said = "the same for all: " + ", ".join(f"{table.columns[i].title} {grid[0][i]}" for i in equal)
+    return _columns(table, kept, "; ".join([table.title, said] if table.title else [said]))
+
+
+def _names_and_figures(table: Table) -> tuple[Table, ...]:
+    """Two tables of the same numbered rows: columns of text, then columns of numbers; one where either has none."""
+    numbers = [i for i in range(len(table.columns)) if is_number(i, table)]
+    texts = [i for i in range(len(table.columns)) if i not in numbers]
+    if not numbers or not texts:
+        return (table,)
+    rows = tuple((n, *r) for n, r in enumerate(table.rows, start=1))
+    counted = replace(table, columns=(Column("#"), *table.columns), rows=rows)
+    names = _columns(counted, [0, *(i + 1 for i in texts)], table.title)
+    return names, _columns(counted, [0, *(i + 1 for i in numbers)], None)
 
 
 def _in_two_lines(titles: Sequence[str], widths: Sequence[int]) -> list[tuple[str, ...]]:

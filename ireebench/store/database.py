@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ireebench.errors import StoreError
+from ireebench.errors import MissingStoreError, StoreError
 from ireebench.measure.job import CachePolicy
 from ireebench.measure.result import RunResult
 from ireebench.measure.samples import pack_samples, unpack_samples
@@ -40,7 +40,7 @@ class Store:
             inside = next((str(found) for found in sorted(path.glob("*.db"))), None)
             raise StoreError(f"{path} is a folder; name a store{f', such as {inside}' if inside else ''}")
         if not create and not path.is_file():
-            raise StoreError(f"{path}: no such store; `ireebench sweep ... --db {path}` makes one")
+            raise MissingStoreError(f"{path}: no such store; `ireebench sweep ... --db {path}` makes one")
         if not create and path.stat().st_size == 0:
             raise StoreError(f"{path}: an empty file, no store; `ireebench sweep ... --db {path}` makes one")
         try:

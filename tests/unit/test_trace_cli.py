@@ -90,7 +90,7 @@ def test_a_file_goes_where_it_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["nowhere.csv"], 1, "nowhere.csv: no such file or folder"),
+        (["nowhere.csv"], 2, "nowhere.csv: no such file or folder"),
         ([str(DATA / "header_only_kernel_trace.csv")], 1, "0 dispatches"),
         ([str(DATA / "gen_c_4242_kernel_trace.csv"), "--kernel", "gemm"], 1, "kernel not found"),
         ([str(DATA / "gen_c_4242_kernel_trace.csv"), "--kernel", "(", "--regex"], 2, "no regular expression"),

@@ -11,6 +11,12 @@ class TraceError(UserError):
     """A trace that holds no kernel times, or that is no trace. The message names the file, the cause and the remedy."""
 
 
+class MissingTraceError(TraceError):
+    """A trace that was named and is not there."""
+
+    exit_code = 2
+
+
 def unknown_columns(path: Path, columns: tuple[str, ...], missing: list[str]) -> TraceError:
     """A CSV file whose columns no generation has."""
     seen = ", ".join(columns[:12]) + (", ..." if len(columns) > 12 else "")

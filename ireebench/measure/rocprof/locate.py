@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from ireebench.measure.rocprof import csv_columns
-from ireebench.measure.rocprof.errors import TraceError
+from ireebench.measure.rocprof.errors import MissingTraceError, TraceError
 from ireebench.measure.rocprof.kernel_trace_csv import key
 from ireebench.measure.rocprof.rocpd import MAGIC
 from ireebench.measure.rocprof.stats_csv import is_stats
@@ -90,7 +90,7 @@ def locate(inputs: Sequence[str]) -> tuple[list[TraceFile], list[str]]:
         else:
             found = sorted(Path(p) for p in glob.glob(given, recursive=True) if Path(p).is_file())  # noqa: PTH207
             if not found:
-                raise TraceError(f"{given}: no such file or folder, and no file matches it as a pattern")
+                raise MissingTraceError(f"{given}: no such file or folder, and no file matches it as a pattern")
         chosen, note = _choose(given, found)
         files += chosen
         notes += note

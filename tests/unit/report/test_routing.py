@@ -415,7 +415,7 @@ def test_the_recorded_h200_store_has_one_size_and_says_that_this_is_no_rule_for_
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("gemv", "--from", "none.db"), 1, "none.db: no such store"),
+        (("gemv", "--from", "none.db"), 2, "none.db: no such store"),
         (("gemv", "--from", RECORDED), 1, "no gemv trial in this store"),
         (("argmin", "--from", RECORDED, "--within", "-1"), 2, "--within is -1; it is a percentage"),
         (("argmin", "--from", RECORDED, "--within", "nan"), 2, "--within is nan"),

@@ -90,6 +90,6 @@ def test_rows_without_a_partner_are_counted(store: Path, tmp_path: Path) -> None
 
 def test_a_store_that_is_not_there_is_one_line(store: Path, tmp_path: Path) -> None:
     result = compare(store, tmp_path / "none.db")
-    assert result.returncode == 1
+    assert result.returncode == 2
     assert result.stderr.startswith("error: ")
     assert result.stderr.count("\n") == 1
