@@ -12,8 +12,8 @@ import numpy as np
 
 from ireebench.candidate import Candidate
 from ireebench.compiler.artifact import KernelEvidence
-from ireebench.measure.ceiling_table import CeilingRow, CeilingTable
 from ireebench.measure.ceiling_device import Reader
+from ireebench.measure.ceiling_table import CeilingRow, CeilingTable
 from ireebench.measure.job import CachePolicy
 from ireebench.measure.result import KernelSamples, RunResult
 from ireebench.outcome import Stage, Status
