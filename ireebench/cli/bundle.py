@@ -132,4 +132,10 @@ def import_(folder: Path, results: tuple[Path, ...], db: Path) -> None:
         if new:  # an import that brought nothing leaves nothing
             db.unlink(missing_ok=True)
         raise
-    click.echo(f"{db}: {imported.measured} results with samples, {imported.failed} failures, from {imported.device}")
+    for file, process, number in imported.renumbered:
+        click.echo(
+            f"{file}: process {process} is stored as {number}: the store holds another process {process}", err=True
+        )
+    again = f" ({imported.repeated} of them were there already)" if imported.repeated else ""
+    samples = f"{imported.measured} results with samples{again}"
+    click.echo(f"{db}: {samples}, {imported.failed} failures, from {imported.device}")

@@ -229,6 +229,23 @@ class Store:
             result[key] = (*result.get(key, ()), relative)
         return result
 
+    def noise_by_process(self, environment: int) -> dict[tuple[Problem, str, CachePolicy, int], float]:
+        """An environment's A/A figures by problem, timer, cache policy and process."""
+        query = "SELECT problem_id, timer, cache, process, relative FROM noise WHERE environment_id = ?"
+        with self._reading():
+            problems = dict(self._problems())
+            rows = self._db.execute(query, (environment,)).fetchall()
+        return {(problems[p], timer, cache, process): relative for p, timer, cache, process, relative in rows}
+
+    def processes(self, environment: int) -> frozenset[int]:
+        """The numbers of the processes that an environment's samples and A/A figures are of."""
+        query = (
+            "SELECT process FROM run JOIN trial ON trial.id = run.trial_id WHERE trial.environment_id = :e "
+            "UNION SELECT process FROM noise WHERE environment_id = :e"
+        )
+        with self._reading():
+            return frozenset(process for (process,) in self._db.execute(query, {"e": environment}))
+
     def sessions(self, environment: int) -> tuple[dict[str, Any], ...]:
         """The readings of an environment's processes, as put."""
         with self._reading():

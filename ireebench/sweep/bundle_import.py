@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,6 @@ from typing import Any
 from ireebench import __version__
 from ireebench.errors import BadFileError
 from ireebench.measure.ceiling_table import CeilingTable
-from ireebench.measure.result import EntryResult
 from ireebench.measure.results_file import read_results
 from ireebench.outcome import Status
 from ireebench.store import codec
@@ -19,26 +18,32 @@ from ireebench.store.trial import Environment, Trial
 from ireebench.sweep.bundle import read_trials, said
 from ireebench.sweep.ceiling import put_ceiling
 from ireebench.sweep.environment import current_environment, identity
+from ireebench.sweep.process_numbers import Numbering, Told
 from ireebench.sweep.stages import store_results
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import brought: trials with samples, and failures."""
+    """What an import brought: results with samples, of which `repeated` were there, failures, renumbered processes."""
 
     measured: int
     failed: int
     device: str
+    repeated: int = 0
+    renumbered: tuple[Told, ...] = ()
 
 
 def import_results(folder: Path, files: Iterable[Path], store: Store) -> Imported:
     """Stores the results of a bundle. Nothing outside `folder` is read but `files`, and nothing is unpacked.
 
+    A bundle may be run more than once: what the store holds is kept, and a further process gets a number of its own
+    (`Numbering`). The same file again adds nothing.
     Raises BadFileError for a bundle whose files differ from its manifest, and for a damaged results file.
     """
     trials = read_trials(folder)
     counts = [0, 0]
     device = "unknown"
+    numbering = Numbering(store)
     for file in files:
         try:
             told, results = read_results(file)
@@ -49,11 +54,12 @@ def import_results(folder: Path, files: Iterable[Path], store: Store) -> Importe
                 put_ceiling(store, place, CeilingTable.from_json(told["ceiling"]))
             for session in told.get("sessions", ()):
                 store.put_session(place, codec.to_json(session))
-            for measured in _store(trials, results, here, store):
-                counts[not measured] += 1
+            placed = _placed(trials, here, place)
+            for trial in store_results(placed, numbering.number(file, list(results), placed, place), store):
+                counts[trial.status is not Status.OK] += 1
         except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as e:
             raise BadFileError(said(e) if str(file) in str(e) else f"{file}: {said(e)}") from e
-    return Imported(counts[0], counts[1], device)
+    return Imported(counts[0], counts[1], device, numbering.repeated, tuple(numbering.told))
 
 
 def _environment(data: Any) -> Environment:
@@ -74,12 +80,7 @@ def _environment(data: Any) -> Environment:
     )
 
 
-def _store(
-    trials: dict[str, Trial], results: Iterator[EntryResult], environment: Environment, store: Store
-) -> Iterator[bool]:
-    """Stores results under keys of the machine that measured them; yields whether each was measured."""
-    place = store.put_environment(environment)
+def _placed(trials: Mapping[str, Trial], environment: Environment, place: int) -> dict[str, Trial]:
+    """The bundle's trials under keys of the machine that measured them, by entry."""
     here = identity(environment)
-    placed = {key: replace(t, key=codec.digest(f"{key} {here}"), environment=place) for key, t in trials.items()}
-    for trial in store_results(placed, results, store):
-        yield trial.status is Status.OK
+    return {key: replace(t, key=codec.digest(f"{key} {here}"), environment=place) for key, t in trials.items()}

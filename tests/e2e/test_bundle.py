@@ -69,3 +69,59 @@ def test_a_damaged_bundle_is_not_joined(parts: tuple[Path, Path], tmp_path: Path
     (damaged / "trials.json").write_text('{"trials": []}')
     told = ireebench("bundle", "join", str(parts[0]), str(damaged), "-o", str(tmp_path / "both"), code=2)
     assert f"{damaged}: its files are not those it was made with: trials.json (changed)" in told
+
+
+def run(bundle: Path, out: Path, *more: str) -> list[str]:
+    """Runs a bundle here; returns the results files."""
+    told = ireebench("bundle", "run", str(bundle), "--devices", "local-task", "--out", str(out), *more)
+    return [line for line in told.splitlines() if line.endswith(".zip")]
+
+
+Held = dict[tuple[str, str], dict[int, list[int]]]
+
+
+def held(db: Path) -> Held:
+    """All samples of a store: (trial, cache policy) -> process -> ns."""
+    with Store.open(db) as store:
+        timed = [(t.key, r.cache) for t in store.trials() for r in t.runs]
+        return {(k, c): {r.process: r.kernel_ns.tolist() for r in store.samples(k, c)} for k, c in timed}
+
+
+def noise(db: Path) -> list[tuple[int, float]]:
+    """All A/A figures of a store with their processes."""
+    with Store.open(db) as store:
+        (environment,) = store.environments()
+        return sorted((key[3], value) for key, value in store.noise_by_process(environment).items())
+
+
+def test_a_bundle_that_is_run_twice_loses_nothing_and_a_file_twice_adds_nothing(
+    parts: tuple[Path, Path], tmp_path: Path
+) -> None:
+    db, alone = tmp_path / "s.db", tmp_path / "alone.db"
+    first, second = (run(parts[0], tmp_path / name) for name in ("a", "b"))
+    ireebench("bundle", "import", str(parts[0]), *second, "--db", str(alone))
+    ireebench("bundle", "import", str(parts[0]), *first, "--db", str(db))
+    one, apart = held(db), held(alone)
+    told = ireebench("bundle", "import", str(parts[0]), *second, "--db", str(db))
+    assert f"{second[0]}: process 0 is stored as -1: the store holds another process 0" in told
+    assert f"{second[1]}: process 1 is stored as 2: the store holds another process 1" in told
+    both = held(db)
+    # The first run is what it was; the second's search stands below zero, its final process after the first's.
+    for key, runs in one.items():
+        assert {n: both[key][n] for n in runs} == runs
+    for key, runs in apart.items():
+        assert {n: both[key][n] for n in both[key] if n in (-1, 2)} == {{0: -1, 1: 2}[n]: v for n, v in runs.items()}
+    assert {n for runs in both.values() for n in runs} == {-1, 0, 1, 2}
+    assert noise(db) == [*noise_of_one(first, parts[0], tmp_path), *((2, v) for _, v in noise(alone))]
+    figures = noise(db)
+    for files in (second, first, [*first, *second], second[1:]):
+        again = ireebench("bundle", "import", str(parts[0]), *files, "--db", str(db))
+        assert "stored as" not in again
+        assert "of them were there already" in again
+        assert (held(db), noise(db)) == (both, figures)
+
+
+def noise_of_one(files: list[str], bundle: Path, folder: Path) -> list[tuple[int, float]]:
+    """The A/A figures of one run on its own."""
+    ireebench("bundle", "import", str(bundle), *files, "--db", str(folder / "one.db"))
+    return noise(folder / "one.db")
