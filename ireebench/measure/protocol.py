@@ -17,6 +17,11 @@ from ireebench.measure.job import CachePolicy, Protocol
 REWARM_LAUNCHES = 5
 REWARM_SHARE = 0.1
 
+# Warm-up launches of a kernel so slow that its seconds are over before: the first loads its code and maps its memory,
+# the second shows that it is through with that. Its clock has had the seconds to rise in, as a faster kernel's. Ten of
+# 0.3 s each, hot and cold, are 6 s (stock IREE's split on an H200; all warm-up of 18 problems took 9 s there).
+LEAST_WARMUPS = 2
+
 # The longest a single call of a timer is planned to take: the stopping rule is looked at between calls.
 CHUNK_SECONDS = 0.25
 
@@ -53,7 +58,7 @@ class Budget:
 
 def warmup_budget(protocol: Protocol) -> Budget:
     """The stretch before an entry's first turn in a process."""
-    return Budget(protocol.warmup, min(protocol.min_samples, protocol.warmup), protocol.seconds)
+    return Budget(protocol.warmup, min(LEAST_WARMUPS, protocol.warmup), protocol.seconds)
 
 
 def turn_budget(protocol: Protocol) -> Budget:

@@ -80,6 +80,23 @@ def test_outputs_of_another_shape_or_type_are_refused(device: Device, vmfbs: Pat
             runnable.outputs()
 
 
+@pytest.mark.parametrize("size", [1, 3, 64, 4097])
+def test_every_copy_has_the_same_bytes_in_memory_of_its_own(device: Device, size: int) -> None:
+    first = np.random.default_rng(0).integers(0, 255, size, np.uint8)
+    second = np.arange(4, dtype=np.int32)
+    # 300 are more than go into one command buffer.
+    inputs = upload_inputs(device, [first, second], [Tensor((size,), "ui8"), Tensor((2, 2), "i32")], 300)
+    assert len(inputs.copies) == 300
+    for views in inputs.copies:
+        assert [list(v.shape) for v in views] == [[size], [2, 2]]
+        assert device.download_bytes(views[0]).tobytes() == first.tobytes()
+        assert device.download_bytes(views[1]).tobytes() == second.tobytes()
+    # On the CPU device memory is the host's: writing to one copy leaves the others as they were.
+    inputs.copies[7][0].get_buffer().map().asarray((size,), np.dtype(np.uint8))[:] = 255 - first
+    assert device.download_bytes(inputs.copies[7][0]).tobytes() != first.tobytes()
+    assert all(device.download_bytes(inputs.copies[i][0]).tobytes() == first.tobytes() for i in (0, 6, 8, 299))
+
+
 def test_an_input_of_the_wrong_size_is_refused(device: Device) -> None:
     with pytest.raises(ValueError, match="4096"):
         device.upload(np.zeros((4, 511), ml_dtypes.bfloat16), INPUT)

@@ -91,8 +91,17 @@ def test_no_warm_up_means_no_launches_before_a_turn_either() -> None:
     assert FakeDevice(1_000).run(rewarm_budget(plan)) == 0
 
 
-def test_warm_up_has_the_same_limits_as_sampling() -> None:
-    assert warmup_budget(Protocol(warmup=100, seconds=1.0, min_samples=10)) == Budget(100, 10, 1.0)
+def test_warm_up_takes_as_many_launches_as_its_seconds_hold() -> None:
+    plan = Protocol(warmup=100, seconds=1.0, min_samples=10)
+    assert FakeDevice(cost_ns=1_000).run(warmup_budget(plan)) == 100
+    assert FakeDevice(cost_ns=300_000_000).run(warmup_budget(plan)) == 4  # 1.2 s
+
+
+def test_a_slow_kernel_is_warmed_up_twice_and_once_before_a_turn() -> None:
+    plan = Protocol(warmup=100, seconds=0.2, min_samples=10, rounds=5)
+    assert FakeDevice(cost_ns=300_000_000).run(warmup_budget(plan)) == 2
+    assert FakeDevice(cost_ns=300_000_000).run(rewarm_budget(plan)) == 1
+    assert FakeDevice(cost_ns=5_000_000_000).run(warmup_budget(Protocol(warmup=1))) == 1
 
 
 def order(seed: int = 0, process: int = 0, number: int = 0) -> list[str]:
