@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: sweep test check lint format type unit golden fuzz bench wheel clean
+.PHONY: sweep test check lint format type unit golden results fuzz bench wheel clean
 
 sweep: $(STAMP)
 	$(BIN)/ireebench sweep argmax --models llama3
@@ -35,6 +35,10 @@ unit: $(STAMP)
 # Golden files are rewritten by this command alone; read the diff before committing it.
 golden: $(STAMP)
 	IREEBENCH_UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/golden
+
+# The tables of the pages that quote measured results, from the stores committed beside them.
+results: $(STAMP)
+	$(BIN)/python benchmarks/results_tables.py
 
 fuzz: $(STAMP)
 	IREEBENCH_FUZZ=1 $(BIN)/pytest -q tests/unit -k fuzz --timeout 1200

@@ -14,12 +14,12 @@ from ireebench.space.heuristics import preferred
 from ireebench.space.strategies.base import Search, coordinates
 
 # Of each variant: the share that is measured before anything is known, and at least so many.
-COARSE_SHARE = 0.06
+COARSE_SHARE = 0.1
 COARSE_LEAST = 2
 # How many of the best are looked around at once: one gets stuck in a dip, many are no better than chance.
 BEAM = 2
 # Neighbours of one candidate that are measured at once.
-NEIGHBOURS = 4
+NEIGHBOURS = 3
 
 Points = npt.NDArray[np.float64]
 

@@ -29,7 +29,7 @@ from ireebench.report.route_shapes import Choice, Shape
 from ireebench.space.config import Config
 from ireebench.variants import Ship
 
-RECORDED = Path(__file__).parents[3] / "docs" / "results" / "h200" / "vq-codebook.db"
+RECORDED = Path(__file__).parents[3] / "docs" / "results" / "h200" / "padded.db"
 
 # SG=2 is best where N is small, SG=8 where it is large; at 8192 both are within 3%. No other choice was measured.
 TWO = (
@@ -405,11 +405,12 @@ def ireebench(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_the_recorded_h200_store_has_one_size_and_says_that_this_is_no_rule_for_others() -> None:
-    done = ireebench("route", "argmin", "--from", RECORDED, "--format", "csv")
+def test_the_recorded_h200_gemv_keeps_every_shape_within_three_percent_by_nine_rows() -> None:
+    done = ireebench("route", "gemv", "--from", RECORDED.with_name("gemv.db"), "--cache", "cold", "--format", "json")
     assert done.returncode == 0
-    assert '1,otherwise,vd,rows,"SG=8,PR=2048,TH=4",ir_rewrite,1,0.0,0.0' in done.stdout.splitlines()
-    assert done.stderr == "note: a single size: nothing can be held out, so nothing is known of other shapes\n"
+    (rule,) = json.loads(done.stdout)["rules"]
+    assert len(rule["rows"]) == 9
+    assert rule["rows"][0]["config"] == {"SG": 8, "PR": 4096, "TH": 8, "RW": 1, "SR": 1}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,71 @@
+"""The pages that quote measured results say what the stores beside them hold, and those hold what is claimed."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "benchmarks" / "results_tables.py"
+
+
+@pytest.fixture(scope="module")
+def tables() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("results_tables", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["results_tables"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_no_page_quotes_a_figure_that_its_store_does_not_hold() -> None:
+    done = subprocess.run([sys.executable, str(SCRIPT), "--check"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_a_changed_figure_is_noticed(tables: ModuleType) -> None:
+    page = "a\n<!-- table gemv unmeasured -->\n\n| x |\n\n<!-- end -->\nb"
+    assert "| gemma2-27b-qkv | 17.92 |" in tables.rewritten(page)
+    assert tables.rewritten(tables.rewritten(page)) == tables.rewritten(page)
+
+
+@pytest.mark.parametrize(
+    ("part", "problems", "unclear", "mean"),
+    [
+        (("padded", "hot"), 18, 0, 1.52),
+        (("padded", "hot", "span"), 18, 0, 1.57),
+        (("padded", "cold"), 18, 1, 1.46),
+        (("original", "hot"), 17, 0, 1.60),
+        (("original", "cold"), 17, 0, 1.66),
+        (("gemv", "cold", "kernel", ("bf16",)), 33, 0, 1.26),
+    ],
+)
+def test_no_h200_problem_is_lost_to_a_library(
+    tables: ModuleType, part: tuple[str, ...], problems: int, unclear: int, mean: float
+) -> None:
+    found = tables.found(tables.Part(*part))
+    words = [d.verdict.word for d in found]
+    assert (len(words), words.count("loss"), words.count("unclear")) == (problems, 0, unclear)
+    assert math.exp(statistics.fmean(math.log(d.verdict.ratio) for d in found)) >= mean
+
+
+def test_four_bit_weights_are_read_more_than_twice_as_fast_as_sixteen_bit_ones_in_q4_0(tables: ModuleType) -> None:
+    found = {d.standing.problem.id: d.verdict.ratio for d in tables.found(tables.FOUR_BITS)}
+    assert found["mlp-8192x28672-q4_0"] > 2.3
+    assert found["mlp-28672x8192-q4_0"] > 2.2
+    assert 1.2 < found["mlp-8192x28672-nf4"] < 2.0  # the page says that it falls short
+
+
+def test_large_gemv_reach_95_percent_of_the_ceiling(tables: ModuleType) -> None:
+    shares = [row[-1] for row in tables.large(tables.BF16, 200).rows]
+    assert len(shares) == 10
+    assert min(shares) > 95
