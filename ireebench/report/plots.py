@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from ireebench.measure.job import CachePolicy
 from ireebench.problems.ops.table import op_of
+from ireebench.problems.problem import Problem
 from ireebench.report.compare_tables import Duel, duels
 from ireebench.report.evidence import Evidence
 from ireebench.report.heat import HeatMap, heat_maps
@@ -30,6 +31,13 @@ _SERIES = {
     "baseline": ("best baseline", "^", "#b4540a"),
     "published": ("published, not measured here", "x", "#8b3fa0"),
 }
+# So many sizes make a line of the scaling plot.
+_LINE = 3
+# What problems on one line have in common.
+_ALIKE: tuple[Callable[[Problem], tuple[str, str, int]], ...] = (
+    lambda p: (p.op, p.dtype, p.rows),
+    lambda p: (p.op, p.dtype, p.reduction),
+)
 _WORDS = {"win": "#1d5fa8", "loss": "#b4540a", "tie": "#8a929c", "unclear": "#8a929c"}
 
 
@@ -112,40 +120,54 @@ def _speedup(judged: Sequence[Duel], where: str) -> Figure:
     axes.set_yticks(places, [f"{n}  {v.ratio:.2f} {v.word}" for n, v in zip(names, verdicts, strict=True)])
     axes.invert_yaxis()
     axes.axvline(1, color="black", linewidth=1)
-    axes.set(xscale="log", xlabel="best baseline / best candidate, with 95% intervals (log); grey: tie or unclear")
+    axes.set(xscale="log", xlabel="best baseline / best candidate (log), 95% intervals;\ngrey: tie or unclear")
     for axis in ("major", "minor"):
         getattr(axes.xaxis, f"set_{axis}_formatter")("{x:g}")
     axes.set_title(f"Against the best baseline: {where}")
+    axes.margins(y=0.01)
     return figure
 
 
 def _scaling(standings: Sequence[Standing], where: str) -> Figure:
-    """Time of each variant's best and of each baseline over the bytes that the problem must move."""
+    """Time of each variant's best and of each baseline over the bytes that the problem must move.
+
+    A line joins problems of one type that differ in rows alone or in the length of a row alone; others are points.
+    """
     figure, axes = _figure(9, 5.5)
-    times: dict[tuple[str, bool], list[tuple[int, float]]] = {}
+    times: dict[tuple[bool, str], dict[Problem, float]] = {}
     for s in standings:
-        seen: set[str] = set()
-        moved = op_of(s.problem).bytes_moved(s.problem)
         for row in (*s.candidates, *s.baselines):
-            name = row.trial.variant or row.trial.baseline or ""
-            if name not in seen:
-                seen.add(name)
-                times.setdefault((name, row.trial.baseline is not None), []).append((moved, median_ns(row)))
-    for (name, baseline), found in sorted(times.items()):
-        sizes, ns = zip(*sorted(found), strict=True)
-        axes.plot(
-            sizes,
-            np.array(ns) / 1000,
-            label=f"[{name}]" if baseline else name,
-            linestyle="--" if baseline else "-",
-            marker="^" if baseline else "o",
-            markersize=4,
-        )
+            key = (row.trial.baseline is not None, row.trial.variant or row.trial.baseline or "")
+            times.setdefault(key, {}).setdefault(s.problem, median_ns(row) / 1000)
+    for number, ((baseline, name), found) in enumerate(sorted(times.items())):
+        marker = "^" if baseline else "o"
+        label = f"[{name}]" if baseline else name
+        for series in _series(found):
+            sizes = [op_of(p).bytes_moved(p) for p in series]
+            style = "None" if len(series) == 1 else "--" if baseline else "-"
+            us = [found[p] for p in series]
+            axes.plot(sizes, us, label=label, linestyle=style, color=f"C{number}", marker=marker, markersize=4)
+            label = "_"  # the legend names each once
     axes.set(xscale="log", yscale="log", xlabel="bytes that one call must move", ylabel="median us of a call")
     axes.set_title(f"Scaling: {where}; baselines in brackets")
     axes.grid(visible=True, alpha=0.3)
     axes.legend(fontsize=8)
     return figure
+
+
+def _series(problems: Iterable[Problem]) -> Iterator[list[Problem]]:
+    """Problems to join by a line, from small to large; one that fits into no line comes alone."""
+    everything = sorted(problems, key=lambda p: op_of(p).bytes_moved(p))
+    joined: set[Problem] = set()
+    for same in _ALIKE:
+        lines: dict[tuple[str, str, int], list[Problem]] = {}
+        for p in everything:
+            lines.setdefault(same(p), []).append(p)
+        for line in lines.values():
+            if len({op_of(p).bytes_moved(p) for p in line}) >= _LINE:
+                joined |= set(line)
+                yield line
+    yield from ([p] for p in everything if p not in joined)
 
 
 def _heat(maps: Sequence[HeatMap], title: str) -> Figure:

@@ -147,3 +147,20 @@ def test_mistakes_say_what_to_do(store: Path, arguments: list[str], error: type[
     result = report(store, *arguments)
     assert isinstance(result.exception, error)
     assert message in str(result.exception)
+
+
+def test_the_scaling_plot_joins_only_problems_that_grow_in_one_direction() -> None:
+    from ireebench.problems.problem import Problem
+    from ireebench.report.plots import _series
+
+    def problem(*shape: int) -> Problem:
+        return Problem(f"{shape}", "argmax", shape, "bf16", "i64")
+
+    one_row = [problem(1, 1024), problem(1, 4096), problem(1, 65536)]
+    many_rows = [problem(2, 65536), problem(8, 65536), problem(64, 65536)]
+    alone = [problem(32, 1000), problem(7, 32768)]
+    found = [[p.shape for p in series] for series in _series([*many_rows, *alone, *one_row])]
+    assert [p.shape for p in one_row] in found
+    # A single row of that length belongs to both lines.
+    assert [(1, 65536), *(p.shape for p in many_rows)] in found
+    assert sorted(s for s in found if len(s) == 1) == [[(7, 32768)], [(32, 1000)]]
