@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -192,6 +193,7 @@ def _measure(uri: str, timer: str, sizes: tuple[int, ...], budget: float) -> Cei
         click.echo(f"{size:>14} {row.cache:<4} {row.gb_per_s:8.1f} GB/s  ({row.tried} readers tried)", err=True)
 
     try:
-        return ceiling.sweep_ceiling(uri, timers.load(name), sizes, budget, report)
+        say = partial(click.echo, err=True)
+        return ceiling.sweep_ceiling(uri, timers.load(name), sizes, budget, report, say=say)
     except (RuntimeError, ValueError) as e:
         raise MissingToolError(f"the ceiling of {uri} could not be measured: {e}") from e

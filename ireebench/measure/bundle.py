@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn
@@ -35,6 +36,8 @@ CAMPAIGN = "campaign.json"
 MANIFEST = "manifest.json"
 TRIALS = "trials.json"
 SCHEMA_VERSION = 1
+CEILING_SHARE = 0.25  # of a time limit: the most that the ceiling takes before the campaign
+AGAIN_S, AGAIN_SHARE = 15.0, 0.05  # kept for it after the campaign: seconds, and of a shorter limit this share
 
 
 def campaign_document(campaign: Campaign) -> dict[str, Any]:
@@ -105,16 +108,30 @@ def placed(campaign: Campaign, folder: Path, problems: frozenset[str] | None) ->
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds in seconds on a bundle's run; None: no bound. `ceiling_s` 0 leaves the ceiling unmeasured."""
+    """Bounds in seconds on a bundle's run; None: no bound. `ceiling_s` 0 leaves the ceiling unmeasured.
+
+    With both, the ceiling takes at most a quarter of the run, and the campaign ends 15 s (5% of a shorter run) before
+    the run does: that is for measuring again where a checked kernel beats the ceiling.
+    """
 
     run_s: float | None = None
     ceiling_s: float = 0.0
+
+    @property
+    def first_s(self) -> float:
+        """What the ceiling may take before the campaign."""
+        return self.ceiling_s if self.run_s is None else min(self.ceiling_s, CEILING_SHARE * self.run_s)
+
+    @property
+    def again_s(self) -> float:
+        """What is kept for the ceiling after the campaign."""
+        return min(AGAIN_S, AGAIN_SHARE * self.run_s) if self.run_s is not None and self.ceiling_s > 0 else 0.0
 
 
 def run_bundle(campaign: Campaign, devices: Sequence[str], out: Path, limits: Limits) -> list[Path]:
     """Runs a placed campaign; returns the result files. What was measured is written even when it is interrupted.
 
-    After `limits.run_s` the running process is given up and what is done is kept.
+    After `limits.run_s` (or as much earlier as the ceiling needs) the running process is ended; what is done is kept.
     """
     started = time.monotonic()
     info = describe(campaign.device)
@@ -122,7 +139,7 @@ def run_bundle(campaign: Campaign, devices: Sequence[str], out: Path, limits: Li
     cache_bytes = campaign.cache_bytes or info.cache_bytes
     campaign = replace(campaign, timer=timer, cache_bytes=cache_bytes)
     environment: dict[str, Any] = {"device": asdict(info), "versions": _versions(), "timer": timer}
-    table = _ceiling(campaign, limits.ceiling_s) if limits.ceiling_s > 0 else None
+    table = _ceiling(campaign, limits) if limits.ceiling_s > 0 else None
     if table is not None:
         environment["ceiling"] = table.to_json()
     total = sum(len(g.entries) for g in campaign.groups)
@@ -135,8 +152,9 @@ def run_bundle(campaign: Campaign, devices: Sequence[str], out: Path, limits: Li
             _say(f"{session.device}: throttled ({session.throttled}) at the end of process {session.process}")
 
     with ResultsWriter(out, environment) as writer:
-        run = watched(_run_job, keep)
-        limit = limits.run_s and max(0.0, limits.run_s - (time.monotonic() - started))
+        deadline = None if limits.run_s is None else started + limits.run_s - limits.again_s
+        run = watched(partial(_run_job, deadline=deadline), keep)
+        limit = None if deadline is None else max(0.0, deadline - time.monotonic())
         results = run_on_devices(campaign, devices, out / "work", run, Progress({}), time_limit_s=limit)
         figures = Figures(campaign.groups)
         for done, result in enumerate(results, start=1):
@@ -157,13 +175,14 @@ def run_bundle(campaign: Campaign, devices: Sequence[str], out: Path, limits: Li
     return writer.paths
 
 
-def _ceiling(campaign: Campaign, seconds: float) -> CeilingTable:
-    """The ceiling at the usual sizes and at those of the campaign's large problems, in `seconds` together."""
+def _ceiling(campaign: Campaign, limits: Limits) -> CeilingTable:
+    """The ceiling at the usual sizes and at those of the campaign's large problems, in its seconds together."""
     usual = default_sizes(campaign.device)
     own = readable(problem_sizes((g.problem for g in campaign.groups), usual), campaign.device)
-    _say(f"ceiling: {len(usual) + len(own)} sizes, {seconds:g} s")
+    less = f", a quarter of the time limit, not {limits.ceiling_s:g}" if limits.first_s < limits.ceiling_s else ""
+    _say(f"ceiling: {len(usual) + len(own)} sizes, {limits.first_s:g} s{less}")
     timer = load(timer_name(campaign.timer, campaign.device))
-    return sweep_ceiling(campaign.device, timer, (*usual, *own), seconds)
+    return sweep_ceiling(campaign.device, timer, (*usual, *own), limits.first_s, say=_say)
 
 
 def _say(text: str) -> None:
@@ -179,10 +198,10 @@ def _versions() -> dict[str, str | None]:
     }
 
 
-def _run_job(job: Job, folder: Path) -> Iterator[EntryResult]:
-    """Runs a process's job, and says where its time went."""
+def _run_job(job: Job, folder: Path, deadline: float | None = None) -> Iterator[EntryResult]:
+    """Runs a process's job until the deadline at most, and says where its time went."""
     spent = Spent()
-    yield from run_job(job, folder, spent.take)
+    yield from run_job(job, folder, spent.take, deadline)
     _say(f"{job.device} process {job.process}: {spent}")
 
 

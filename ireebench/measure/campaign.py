@@ -19,6 +19,7 @@ from ireebench.measure.job import CachePolicy, Entry, Group, Job, Protocol
 from ireebench.measure.result import EntryResult
 
 AA_SUFFIX = "#aa"
+ENDING_S = 3.0  # a killed worker is gone within a second
 RunJob = Callable[[Job, Path], Iterator[EntryResult]]
 
 
@@ -141,15 +142,20 @@ def run_side_by_side(
     """As `run_campaign`, campaigns side by side, each on a device of its own. `run_job` is called in their threads.
 
     A device's error is raised when the others have ended. After `time_limit_s`, or when the iterator is closed, what
-    still runs is given up: it ends with this process.
+    still runs is given up: no further job begins, and a running one has 3 s to end by a deadline of its own (so that it
+    disturbs nothing that is measured next), else it ends with this process.
     """
     deadline = None if time_limit_s is None else time.monotonic() + time_limit_s
     arrived: Queue[EntryResult | BaseException | None] = Queue()
     stop = threading.Event()
 
+    def unless_over(job: Job, folder: Path) -> Iterator[EntryResult]:
+        if not stop.is_set() and (deadline is None or time.monotonic() < deadline):
+            yield from run_job(job, folder)
+
     def follow(number: int, part: Campaign) -> None:
         try:
-            with closing(_generator(run_campaign(part, folder / f"device-{number}", run_job, before))) as results:
+            with closing(_generator(run_campaign(part, folder / f"device-{number}", unless_over, before))) as results:
                 for result in results:
                     arrived.put(result)
                     if stop.is_set():
@@ -169,6 +175,8 @@ def run_side_by_side(
             try:
                 item = arrived.get(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
             except Empty:
+                stop.set()
+                _join(threads, time.monotonic() + ENDING_S)
                 return
             if item is None:
                 running -= 1
@@ -180,6 +188,11 @@ def run_side_by_side(
         stop.set()
     if errors:
         raise errors[0]
+
+
+def _join(threads: Sequence[threading.Thread], until: float) -> None:
+    for thread in threads:
+        thread.join(max(0.0, until - time.monotonic()))
 
 
 def _generator(results: Iterator[EntryResult]) -> Generator[EntryResult, None, None]:

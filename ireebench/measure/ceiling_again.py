@@ -16,6 +16,7 @@ from ireebench.errors import UserError
 from ireebench.measure.baselines.table import bytes_moved
 from ireebench.measure.campaign import AA_SUFFIX
 from ireebench.measure.ceiling import MIB, POLICIES, Point, readable, sweep_points
+from ireebench.measure.ceiling_doubt import LARGE_BYTES
 from ireebench.measure.ceiling_table import CeilingRow, CeilingTable, Checked, Excess, KernelKey, fastest_excesses
 from ireebench.measure.job import CachePolicy, Entry, Group
 from ireebench.measure.result import EntryResult
@@ -23,8 +24,7 @@ from ireebench.measure.timers.table import load
 from ireebench.problems.ops.table import op_of
 from ireebench.problems.problem import Problem
 
-EACH_S, MOST_S = 3.0, 20.0
-_LARGE_BYTES = 16_000_000  # smaller problems are bound by latency more than by bandwidth
+EACH_S, MOST_S, LEAST_S = 3.0, 20.0, 1.0
 _MOST_SIZES = 12
 _CLOSE = 1e-3  # results and activations: a size this close to a measured one is that one
 
@@ -40,7 +40,7 @@ def row_size(size_bytes: int) -> int:
 
 def problem_sizes(problems: Iterable[Problem], known: Collection[int] = ()) -> tuple[int, ...]:
     """The bytes of the large problems (16 MB and more) that no `known` size is close to: at most 12, the largest."""
-    sizes = {row_size(size) for size in (op_of(p).bytes_moved(p) for p in problems) if size >= _LARGE_BYTES}
+    sizes = {row_size(size) for size in (op_of(p).bytes_moved(p) for p in problems) if size >= LARGE_BYTES}
     new = sorted(s for s in sizes if not any(abs(s - k) < _CLOSE * s for k in known))
     return tuple(new[-_MOST_SIZES:])
 
@@ -111,7 +111,7 @@ def measure_again(
     """The table after what `kernels` beat was measured again, with what they still exceed it by.
 
     `sizes` (bytes) are measured too, hot and cold. All of it takes about 3 s a size and policy, `most_s` at most, and
-    is left out below 3 s; `say` gets a line before. Of what is measured again only what is faster is kept, so the
+    is left out below 1 s; `say` gets a line before. Of what is measured again only what is faster is kept, so the
     ceiling never sinks there. A kernel no faster than one whose size was measured again before costs nothing. An error
     of the device is said, and the excess kept as not measured again.
     """
@@ -144,7 +144,7 @@ def _measured(
     measure: Measure, points: Sequence[Point], budget_s: float, beaten: int, say: Callable[[str], None]
 ) -> CeilingTable | None:
     faster = f"{beaten} checked kernel{'s' if beaten > 1 else ''} faster than it" if beaten else "sizes of its own"
-    if budget_s < EACH_S:
+    if budget_s < LEAST_S:
         say(f"ceiling: {faster}; not measured again: no time is left")
         return None
     say(f"ceiling: {faster}: measuring {len(points)} sizes (hot, cold) again or anew, about {budget_s:.0f} s")

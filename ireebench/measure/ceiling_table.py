@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ireebench.measure import ceiling_doubt
 from ireebench.measure.ceiling_device import Reader
 from ireebench.measure.job import CachePolicy
 from ireebench.measure.user_folders import data_folder
@@ -128,7 +129,8 @@ class CeilingTable:
     def merge(self, other: CeilingTable) -> CeilingTable:
         """Both tables of one device and timer; of two rows for a size and policy the faster. Raises ValueError.
 
-        Of two kernels that beat the ceiling of a problem and policy the faster is kept.
+        Rows that are too slow beside their neighbours of the other table are dropped. Of two kernels that beat the
+        ceiling of a problem and policy the faster is kept.
         """
         if (self.device, self.timer) != (other.device, other.timer):
             raise ValueError(f"ceilings of {self.device} by {self.timer} and {other.device} by {other.timer}")
@@ -140,7 +142,27 @@ class CeilingTable:
         floors = [f for f in (self.floor_ns, other.floor_ns) if f is not None]
         rows = tuple(best[k] for k in sorted(best))
         excesses = fastest_excesses((*self.excesses, *other.excesses))
-        return CeilingTable(self.device, self.timer, self.cache_bytes, min(floors, default=None), rows, excesses)
+        both = CeilingTable(self.device, self.timer, self.cache_bytes, min(floors, default=None), rows, excesses)
+        return both.trusted()
+
+    def doubtful(self) -> list[CeilingRow]:
+        """The rows that are slower than their neighbours show to be possible (`ceiling_doubt`), large ones first."""
+        found = [rows[i] for rows in self._by_policy() for i in ceiling_doubt.doubtful(_points(rows))]
+        return sorted(found, key=lambda r: r.size_bytes < ceiling_doubt.LARGE_BYTES)
+
+    def trusted(self) -> CeilingTable:
+        """The table without the rows that are too slow to be a ceiling; the rule is `ceiling_doubt`'s."""
+        sound = {
+            (rows[0].cache, size)
+            for rows in self._by_policy()
+            for size, _ in ceiling_doubt.kept(_points(rows), steps=rows[0].cache == "hot")
+        }
+        return replace(self, rows=tuple(r for r in self.rows if (r.cache, r.size_bytes) in sound))
+
+    def _by_policy(self) -> list[list[CeilingRow]]:
+        """The rows of each policy that has any, sizes rising."""
+        rows = sorted(self.rows, key=lambda r: r.size_bytes)
+        return [[r for r in rows if r.cache == policy] for policy in dict.fromkeys(r.cache for r in rows)]
 
     def to_json(self) -> dict[str, Any]:
         """A document that `from_json` reads; rows carry `gb_per_s`, excesses their `percent`, for other programs."""
@@ -175,6 +197,10 @@ class CeilingTable:
             return cls(**head, rows=tuple(rows), excesses=beaten)
         except (KeyError, TypeError) as e:
             raise ValueError(f"not a ceiling table: {e}") from e
+
+
+def _points(rows: Iterable[CeilingRow]) -> list[tuple[int, float]]:
+    return [(r.size_bytes, r.median_ns) for r in rows]
 
 
 def fastest_excesses(excesses: Iterable[Excess]) -> tuple[Excess, ...]:

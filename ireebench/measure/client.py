@@ -43,8 +43,11 @@ def run_job(
     python: str = sys.executable,
     on_event: OnEvent | None = None,
     wrap: tuple[str, ...] = (),
+    deadline: float | None = None,
 ) -> Iterator[EntryResult]:
     """Runs a job and yields the outcome of each entry as soon as it is known; every entry gets exactly one.
+
+    At `deadline` (of `time.monotonic`) the worker is killed, and the entries that are not over then get none.
 
     `folder` keeps the job, its journal and samples: a folder of the same job is gone on with, of another is begun
     anew. `wrap` is put before the worker's command line (a profiler). A worker that dies or hangs costs the entry that
@@ -56,7 +59,7 @@ def run_job(
     except OSError as e:
         raise OutputError(f"{folder}: cannot be written: {e.strerror}") from e
     command = (*wrap, python, "-m", "ireebench.measure.worker", str(folder.resolve()))
-    return _Run(job, folder, command, on_event or (lambda event: None)).results()
+    return _Run(job, folder, command, on_event or (lambda event: None), deadline).results()
 
 
 def _prepare_folder(job: Job, folder: Path) -> None:
@@ -80,6 +83,7 @@ class _Run:
     folder: Path
     command: tuple[str, ...]
     on_event: OnEvent
+    deadline: float | None
     _progress: Progress = field(default_factory=Progress)
     _yielded: set[str] = field(default_factory=set)
 
@@ -89,7 +93,7 @@ class _Run:
         self._give_up_repeaters()
         yield from self._news()
         fruitless = 0
-        while self._pending():
+        while self._pending() and not self._late():
             before = self._steps_done()
             try:
                 yield from self._one_worker()
@@ -100,6 +104,9 @@ class _Run:
             if fruitless >= MOST_FRUITLESS_STARTS:
                 self._abandon(self._last_words())
                 yield from self._news()
+
+    def _late(self) -> bool:
+        return self.deadline is not None and time.monotonic() >= self.deadline
 
     def _pending(self) -> list[str]:
         return [e.key for e in progress.entries_of(self.job) if not self._progress.over(e.key)]
@@ -131,6 +138,9 @@ class _Run:
                     self.on_event(event)
                 yield from self._news()
                 if ended is None:
+                    if self._late():
+                        worker.close()
+                        break
                     if (overdue := self._overdue(time.monotonic() - last_event)) is not None:
                         worker.close()
                         for event in tail.events():

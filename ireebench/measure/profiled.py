@@ -37,14 +37,17 @@ PROFILERS: dict[str, Profiler] = {
 }
 
 
-def run_job(job: Job, folder: Path, on_event: client.OnEvent | None = None) -> Iterator[EntryResult]:
+def run_job(
+    job: Job, folder: Path, on_event: client.OnEvent | None = None, deadline: float | None = None
+) -> Iterator[EntryResult]:
     """Runs any job; where its timer is a whole-process one, the outcomes come after the last worker has ended.
 
+    At `deadline` (of `time.monotonic`) the worker is killed; what a whole-process timer has seen is lost with it.
     Raises OutputError as `client.run_job`.
     """
     profiler = PROFILERS.get(job.timer)
     if profiler is None:
-        yield from client.run_job(job, folder, on_event=on_event)
+        yield from client.run_job(job, folder, on_event=on_event, deadline=deadline)
         return
     tool = find_tool(profiler.tool)
     traces = folder / TRACE
@@ -52,7 +55,9 @@ def run_job(job: Job, folder: Path, on_event: client.OnEvent | None = None) -> I
         shutil.rmtree(traces, ignore_errors=True)  # another job's traces are not this one's
     traces.mkdir(parents=True, exist_ok=True)
     wrap = tuple(profiler.wrap((), traces.resolve(), str(tool or profiler.tool)))
-    checked = list(client.run_job(job, folder, wrap=wrap, on_event=on_event))
+    checked = list(client.run_job(job, folder, wrap=wrap, on_event=on_event, deadline=deadline))
+    if len(checked) < sum(len(g.entries) for g in job.groups):
+        return
     yield from _timed(job, folder, profiler, tool, checked)
 
 

@@ -26,10 +26,14 @@ def stored_ceiling(store: Store, environment: int) -> CeilingTable | None:
 
 
 def put_ceiling(store: Store, environment: int, table: CeilingTable) -> None:
-    """Stores a ceiling; of one that was measured before with the same timer the faster rows stay."""
+    """Stores a ceiling; of one that was measured before with the same timer the faster rows stay.
+
+    Rows that are too slow beside their neighbours are dropped (`CeilingTable.trusted`).
+    """
     before = stored_ceiling(store, environment)
     if before is not None and (before.device, before.timer) == (table.device, table.timer):
         table = before.merge(table)
+    table = table.trusted()
     store.put_ceiling(environment, json.dumps(table.to_json()))
 
 

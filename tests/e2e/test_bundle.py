@@ -6,10 +6,12 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from ireebench.measure.baselines.native_build import missing_compiler
 from ireebench.store.database import Store
 
 QUICK = ("--target", "cpu", "--limit", "2", "--variants", "two_pass", "--processes", "1", "--finalists", "1")
@@ -77,6 +79,19 @@ def run(bundle: Path, out: Path, *more: str) -> list[str]:
     return [line for line in told.splitlines() if line.endswith(".zip")]
 
 
+@pytest.mark.skipif(missing_compiler("host") is not None, reason="no C++ compiler on this machine")
+def test_the_ceiling_keeps_its_seconds_on_a_cpu_and_leaves_the_time_limit_to_the_kernels(
+    parts: tuple[Path, Path], tmp_path: Path
+) -> None:
+    started = time.monotonic()
+    files = run(parts[0], tmp_path / "results", "--ceiling", "4", "--time-limit", "40")
+    assert time.monotonic() - started < 40.0
+    ireebench("bundle", "import", str(parts[0]), *files, "--db", str(tmp_path / "s.db"))
+    assert {1} <= {n for runs in held(tmp_path / "s.db").values() for n in runs}  # the finals were reached
+    (table,) = json.loads(ireebench("ceiling", "--from", str(tmp_path / "s.db"), "--format", "json"))["ceilings"]
+    assert {r["cache"] for r in table["rows"]} == {"hot", "cold"}
+
+
 Held = dict[tuple[str, str], dict[int, list[int]]]
 
 
@@ -114,7 +129,7 @@ def test_a_bundle_that_is_run_twice_loses_nothing_and_a_file_twice_adds_nothing(
     assert {n for runs in both.values() for n in runs} == {-1, 0, 1, 2}
     assert noise(db) == [*noise_of_one(first, parts[0], tmp_path), *((2, v) for _, v in noise(alone))]
     figures = noise(db)
-    for files in (second, first, [*first, *second], second[1:]):
+    for files in ([*second, *first], second[1:]):
         again = ireebench("bundle", "import", str(parts[0]), *files, "--db", str(db))
         assert "stored as" not in again
         assert "of them were there already" in again

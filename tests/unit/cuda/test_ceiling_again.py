@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -287,11 +288,16 @@ def campaign() -> Campaign:
     return Campaign("local-task", "host", Protocol(), Protocol(), (Group(PROBLEM, ENTRIES),), processes=1, finalists=1)
 
 
-def run_campaign_that_beats(ns: int, out: Path, limits: Limits, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    def job(job: Job, folder: Path) -> Iterator[EntryResult]:
+def run_campaign_that_beats(
+    ns: int, out: Path, limits: Limits, monkeypatch: pytest.MonkeyPatch, *, endless: bool = False
+) -> list[Path]:
+    def job(job: Job, folder: Path, deadline: float | None) -> Iterator[EntryResult]:
         for group in job.groups:
             for entry in group.entries:
                 yield result(entry.key, job.process, ns)
+        if endless:
+            assert deadline is not None
+            time.sleep(max(0.0, deadline - time.monotonic()))
 
     monkeypatch.setattr(bundle, "_run_job", job)
     return run_bundle(campaign(), ["local-task"], out, limits)
@@ -323,6 +329,27 @@ def test_a_bundle_that_beats_no_ceiling_writes_no_further_file(
     monkeypatch.setattr(bundle, "default_sizes", lambda device: (MIB,))
     paths = run_campaign_that_beats(26_000, tmp_path, Limits(None, 1.0), monkeypatch)
     assert [p.name for p in paths] == ["results-0.zip", "results-1.zip"]
+
+
+def test_a_limit_leaves_the_ceiling_a_quarter_before_and_a_little_after() -> None:
+    assert (Limits(60.0, 4.0).first_s, Limits(60.0, 30.0).first_s, Limits(None, 90.0).first_s) == (4.0, 15.0, 90.0)
+    assert (Limits(60.0, 4.0).again_s, Limits(540.0, 4.0).again_s) == (3.0, 15.0)
+    assert (Limits(540.0, 0.0).again_s, Limits(None, 4.0).again_s) == (0.0, 0.0)
+
+
+def test_a_campaign_that_uses_its_whole_limit_leaves_time_to_measure_the_ceiling_again(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(bundle, "default_sizes", lambda device: (MIB,))
+    monkeypatch.setattr(bundle, "AGAIN_SHARE", 0.5)
+    started = time.monotonic()
+    paths = run_campaign_that_beats(24_000, tmp_path, Limits(4.0, 30.0), monkeypatch, endless=True)
+    assert 2.0 <= time.monotonic() - started < 4.0
+    (excess,) = CeilingTable.from_json(read_results(paths[-1])[0]["ceiling"]).excesses
+    assert excess.again
+    errors = capfd.readouterr().err
+    assert "ceiling: 2 sizes, 1 s, a quarter of the time limit, not 30\n" in errors
+    assert "about 2 s" in errors
 
 
 ENVIRONMENT = Environment("stand-in", "local-task", None, "3.13.0", "3.13.0", "0.1.0", "host", "3.11.0", "")

@@ -101,6 +101,30 @@ def test_a_hanging_entry_is_killed_and_the_rest_go_on(
     assert failure.reason == "killed after 1 s while checking it"
 
 
+def test_at_its_deadline_a_worker_is_killed_and_what_is_over_is_kept(
+    entry: Callable[..., Entry], problem: Problem, tmp_path: Path
+) -> None:
+    pids: list[int] = []
+    began: list[str] = []
+
+    def watch(event: Event) -> None:
+        if event.name == "session":
+            pids.append(int(event.data["pid"]))
+        if event.name == "begin" and event.item is not None:
+            began.append(event.item.entry)
+
+    job = job_of(problem, entry("smallest"), entry("hang"), entry("good"))
+    started = time.monotonic()
+    results = list(run_job(job, tmp_path, on_event=watch, deadline=started + 6.0))
+    assert 6.0 <= time.monotonic() - started < 10.0
+    assert began[-1] == "hang"
+    assert [(r.entry, status(r)) for r in results] == [("smallest", Status.WRONG_RESULT)]
+    (pid,) = pids
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    assert list(run_job(job, tmp_path / "late", deadline=time.monotonic())) == []
+
+
 def test_a_kill_in_the_middle_of_a_round_costs_the_entry_whose_turn_it_was(
     entry: Callable[..., Entry], problem: Problem, tmp_path: Path
 ) -> None:

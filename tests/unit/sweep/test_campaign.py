@@ -135,3 +135,17 @@ def test_a_time_limit_keeps_what_has_arrived_and_waits_for_nothing_else(tmp_path
     results = list(run_on_devices(campaign(), ["a"], tmp_path, run, Progress({}), time_limit_s=0.3))
     assert [r.entry for r in results] == ["first"]
     assert time.monotonic() - started < 5
+
+
+def test_a_time_limit_begins_no_further_job_and_lets_the_running_one_end(tmp_path: Path) -> None:
+    ended: list[int] = []
+
+    def run(job: Job, folder: Path) -> Iterator[EntryResult]:
+        yield EntryResult("first", None, (), Failure(Status.RUN_FAILED, "x"))
+        time.sleep(0.6)  # its own deadline, a little after the limit
+        ended.append(job.process)
+
+    results = list(run_on_devices(campaign(), ["a"], tmp_path, run, Progress({}), time_limit_s=0.3))
+    assert ([r.entry for r in results], ended) == (["first"], [0])
+    time.sleep(0.7)
+    assert ended == [0]
