@@ -9,6 +9,7 @@ typed by hand. With --check nothing is written, and a page that would change is 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import re
 import shutil
@@ -21,6 +22,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from click.testing import CliRunner
+
+from ireebench.cli.main import cli
 from ireebench.measure.job import CachePolicy
 from ireebench.report.compare_tables import Duel, duels
 from ireebench.report.load import load_evidence
@@ -210,6 +214,22 @@ def replayed() -> Table:
     return Table((*map(Column, heads), Column("median %", 0), Column("worst %", 0), Column("within 20%")), tuple(body))
 
 
+def decoded() -> Table:
+    """Tokens a second that bandwidth alone and the measured GEMVs allow, by `ireebench decode`."""
+    body: list[tuple[Cell, ...]] = []
+    for model in ("llama3-8b", "llama3.1-70b", "mistral-7b-v0.3", "qwen3-4b"):
+        with tempfile.TemporaryDirectory() as folder:
+            copy = shutil.copy(H200 / "gemv.db", folder)
+            command = ["decode", "--model", model, "--from", copy, "--format", "json"]
+            answer = json.loads(CliRunner().invoke(cli, command, catch_exceptions=False).stdout)
+        bound = answer["bounds"][0]["tokens_per_second"]
+        rate = answer["measured_tokens_per_second"]
+        body.append((answer["model"], answer["bytes_per_token"] / 1e9, bound, rate, 100 * rate / bound))
+    heads = ("model, bf16", "GB a token", "bandwidth alone, tokens/s", "measured GEMVs, tokens/s", "% of it")
+    digits = (0, 2, 1, 1, 0)
+    return Table(tuple(Column(h, d) for h, d in zip(heads, digits, strict=True)), tuple(body))
+
+
 def sentence(part: Part) -> str:
     """Wins, ties and losses, and the geometric mean."""
     words: Counter[str] = Counter(d.verdict.word for d in found(part) if d.verdict)
@@ -246,6 +266,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "gemv configurations": lambda: to_markdown(configurations(BF16)),
     "gemv unmeasured": lambda: to_markdown(unmeasured(Part("gemv", "cold"))),
     "four bits": lambda: to_markdown(against_each(FOUR_BITS)),
+    "decode": lambda: to_markdown(decoded()),
     "replay": lambda: to_markdown(replayed()),
 }
 

@@ -27,9 +27,13 @@ EXAMPLES = options.examples(
 @click.option("--model", metavar="NAME", help="A model of the gemv catalogue, such as llama3-8b.")
 @click.option("--weights", help="Format of all weights: f16, bf16, q4_0, nf4; default: as the model ships.")
 @click.option("--fused/--separate", default=True, show_default=True, help="Fused qkv and gate-up, or each apart.")
-@click.option("--ceiling", type=float, metavar="GB/S", help="Measured streaming-read bandwidth (1e9 bytes a second).")
+@click.option(
+    "--ceiling", type=float, metavar="GB/S", help="Streaming-read bandwidth, 1e9 bytes a second (default: DB's)."
+)
 @click.option("--target", metavar="NAME", help="The target of stored trials; its spec-sheet bandwidth is shown too.")
-@click.option("--db", type=click.Path(path_type=Path), metavar="FILE", help="Stored trials with measured GEMVs.")
+@click.option(
+    "--db", "--from", "db", type=click.Path(path_type=Path), metavar="FILE", help="Stored trials with measured GEMVs."
+)
 @click.option("--cache", type=click.Choice(["cold", "hot"]), default="cold", show_default=True, help="Which times.")
 @click.option("--measured", type=float, metavar="TOK/S", help="A measured rate to project.")
 @click.option("--efficiency", type=float, metavar="PERCENT", help="The share of the ceiling it was measured at.")
@@ -60,8 +64,8 @@ def command(  # one parameter an option
     if ceiling is not None and not 0 < ceiling < math.inf:
         raise UsageError(f"--ceiling is {ceiling:g} GB/s; it is above 0")
     gemvs = calculator.token_gemvs(calculator.find_model(model), weights, fused)
-    bandwidths = _bandwidths(ceiling, target)
-    times = {} if db is None else _stored_times(db, gemvs, target, cache)
+    times, stored_ceiling = ({}, None) if db is None else _stored(db, gemvs, target, cache)
+    bandwidths = _bandwidths(ceiling or stored_ceiling, target)
     answer = Answer(gemvs, tuple(bandwidths), times, db is not None)
     output.emit([answer.gemv_table(), answer.limit_table()], answer.document())
 
@@ -99,17 +103,24 @@ def _bandwidths(ceiling: float | None, target: str | None) -> list[tuple[str, fl
     return found
 
 
-def _stored_times(
+def _stored(
     db: Path, gemvs: tuple[TokenGemv, ...], target: str | None, cache: Literal["cold", "hot"]
-) -> dict[str, Measured]:
-    """The best checked IREE candidate of each GEMV; raises UsageError when trials of several devices would mix."""
+) -> tuple[dict[str, Measured], float | None]:
+    """The best checked IREE candidate of each GEMV, and the ceiling (GB/s) that the store holds for their device.
+
+    The ceiling is the highest rate of buffers beyond the cache. Raises UsageError when trials of several devices would
+    mix.
+    """
     from ireebench.store.database import Store
+    from ireebench.sweep.ceiling import stored_ceiling
     from ireebench.targets import find_target
 
     name = None if target is None else find_target(target).name
     with Store.open(db) as store:
         trials = [t for t in store.trials(op="gemv") if name in (None, t.target)]
         environments = store.environments()
+        used = {t.environment for t in calculator.timed(trials, gemvs, cache) if t.environment is not None}
+        tables = [table for place in used if (table := stored_ceiling(store, place)) is not None]
     best = calculator.best_times(trials, gemvs, cache)
     places = {
         (m.target, environments[m.environment].device if m.environment in environments else "unknown device")
@@ -118,4 +129,5 @@ def _stored_times(
     if len(places) > 1:
         listed = "; ".join(sorted(f"{t} on {d}" for t, d in places))
         raise UsageError(f"{db}: trials of several devices ({listed}); choose with --target or use one store a device")
-    return best
+    large = [r for t in tables for r in t.rows if r.cache == cache and r.size_bytes > 2 * (t.cache_bytes or 0)]
+    return best, max((r.size_bytes / r.median_ns for r in large), default=None)

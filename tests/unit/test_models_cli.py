@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -181,6 +182,20 @@ def test_decode_adds_up_stored_times(tmp_path: Path, run: Run) -> None:
     assert "281.1" in text
     hot = run("decode", "--model", "llama3-8b", "--db", str(path), "--cache", "hot")
     assert "measured GEMVs (not measured: qkv, o, gate_up, down, lm_head)" in hot
+
+
+def test_decode_holds_the_recorded_h200_times_against_its_recorded_ceiling(tmp_path: Path, run: Run) -> None:
+    recorded = Path(__file__).parents[2] / "docs" / "results" / "h200" / "gemv.db"
+    store = shutil.copy(recorded, tmp_path)
+    document = json.loads(run("decode", "--model", "llama3-8b", "--from", store, "--format", "json"))
+    # The best read of 4 GiB took 911.117 us; a token reads 15.017 GB.
+    (bound,) = document["bounds"]
+    assert bound["gb_per_s"] == pytest.approx(4 * 2**30 / 911117, rel=1e-4)
+    assert bound["tokens_per_second"] == pytest.approx(4713.96e9 / 15017047040, rel=1e-4)
+    # 32 x (12.512 + 8.960 + 51.872 + 26.976) + 225.792 us
+    assert document["measured_tokens_per_second"] == pytest.approx(1e6 / 3436.03, rel=1e-4)
+    given = json.loads(run("decode", "--model", "llama3-8b", "--db", store, "--ceiling", "4000", "--format", "json"))
+    assert [b["gb_per_s"] for b in given["bounds"]] == [4000.0]
 
 
 def test_decode_never_mixes_devices(tmp_path: Path, run: Run) -> None:
