@@ -282,7 +282,7 @@
       ["configuration", config || (columns.variant[i] === "baseline" ? null : "the compiler's own choice")], ["configuration applied", d.applied === null ? null : d.applied ? "yes, read from the compiler's dumps" : "no"],
       ["ships by", columns.ship[i]], ["check", check], ["timer", d.timer], ["compile seconds", d.compile_s], ["compile key", d.compile_key], ["measure key", d.measure_key]]));
     if (d.runs.length) {
-      parts.push(grid("Runs: us of one call; process 0 searches, the later ones are quoted", ["process", "cache", "samples", "q1", "median", "q3", "span"], d.runs.map((r) => [r.process, r.cache, r.samples, ...r.us])));
+      parts.push(grid("Runs: us of one call; process 0 and those below it search, the later ones are quoted", ["process", "cache", "samples", "q1", "median", "q3", "span"], d.runs.map((r) => [r.process, r.cache, r.samples, ...r.us])));
       const last = d.runs[d.runs.length - 1];
       if (last.kernels.length) parts.push(grid("Kernels of one call", ["kernel", "median us", "registers", "shared bytes"], last.kernels));
       const foreign = d.runs.flatMap((r) => r.foreign);
