@@ -145,6 +145,7 @@ class MeasureChoice:
     emulated_rows: int
     profile: Profile = NO_PROFILE
     devices: tuple[str, ...] = ()  # several, in place of `device`
+    cache_given: bool = True  # not the op's own default
 
 
 def check_options(rows: int) -> Callable[[F], F]:
@@ -192,7 +193,7 @@ def measure_options(f: F) -> F:
         "--seconds", type=Seconds(), default=1.0, show_default=True, help="Most seconds of a candidate's time."
     )
     @click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Interleaved rounds.")
-    @click.option("--cache", default="hot", show_default=True, help="hot, cold, or hot,cold.")
+    @click.option("--cache", help="hot, cold, or hot,cold.  [default: hot; gemv: cold,hot]")
     @click.option("--compile-only", is_flag=True, help="Compile and read the evidence; run nothing.")
     @check_options(rows=1)
     @functools.wraps(f)
@@ -207,13 +208,13 @@ def measure_options(f: F) -> F:
         invocations: int,
         seconds: float,
         rounds: int,
-        cache: str,
+        cache: str | None,
         compile_only: bool,
         emulated_rows: int,
         **kwargs: Any,
     ) -> Any:
         protocol = Protocol(
-            warmup=warmup, invocations=invocations, seconds=seconds, rounds=rounds, cache=_policies(cache)
+            warmup=warmup, invocations=invocations, seconds=seconds, rounds=rounds, cache=_policies(cache or "hot")
         )
         choice = MeasureChoice(
             device=device,
@@ -224,6 +225,7 @@ def measure_options(f: F) -> F:
             finalists=finalists,
             compile_only=compile_only or emulated_rows > 0,
             emulated_rows=emulated_rows,
+            cache_given=cache is not None,
         )
         return f(*args, measure=choice, **kwargs)
 

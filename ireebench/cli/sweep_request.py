@@ -35,7 +35,14 @@ def asked_by_options(op: str, selection: Selection, space: Space, measure: Measu
     """Problems from the options alone."""
     from ireebench.problems.select import select
 
-    return Asked(op, select(op, selection), space, measure)
+    return Asked(op, select(op, selection), space, _defaulted(op, measure))
+
+
+def _defaulted(op: str, measure: MeasureChoice) -> MeasureChoice:
+    """A decoder reads a weight once and then others: a GEMV's own default is cold, with hot beside it."""
+    if measure.cache_given or op != "gemv":
+        return measure
+    return replace(measure, protocol=replace(measure.protocol, cache=("cold", "hot")))
 
 
 def asked_by_file(context: click.Context, name: str, space: Space, measure: MeasureChoice) -> Asked:
@@ -69,8 +76,9 @@ def asked_by_file(context: click.Context, name: str, space: Space, measure: Meas
         processes=measure.processes if wanted.processes is None or given("processes") else wanted.processes,
         finalists=measure.finalists if wanted.finalists is None or given("finalists") else wanted.finalists,
         protocol=protocol,
+        cache_given=measure.cache_given or bool(wanted.cache),
     )
-    return Asked(d.op, d.problems, space, measure, d)
+    return Asked(d.op, d.problems, space, _defaulted(d.op, measure), d)
 
 
 def _policies(names: tuple[str, ...]) -> tuple[CachePolicy, ...]:
@@ -125,10 +133,13 @@ def resolve_measuring(choice: MeasureChoice, space: Space, target: Target) -> Me
     problem = missing(timer, device)
     if problem is not None:
         raise MissingToolError(problem)
-    refusal = refuses(timer, choice.protocol.cache)
+    protocol = replace(choice.protocol, seed=space.seed)
+    if not choice.cache_given:  # a default is what the timer serves of it
+        served = tuple(c for c in protocol.cache if refuses(timer, (c,)) is None)
+        protocol = replace(protocol, cache=served or protocol.cache)
+    refusal = refuses(timer, protocol.cache)
     if refusal is not None:
         raise UsageError(refusal)
-    protocol = replace(choice.protocol, seed=space.seed)
     return Measuring(
         device, timer, search_protocol(protocol, choice.processes), protocol, choice.processes, choice.finalists
     )
