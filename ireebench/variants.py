@@ -69,6 +69,14 @@ FORMS: dict[str, Form] = {
             "4-bit weights unpacked from 32-bit words in place, in one dispatch",
             GEMV,
         ),
+        Form(
+            "dequant_pairs",
+            "dequant_pairs.mlir.j2",
+            1,
+            Ship.IR_REWRITE,
+            "4-bit weights looked up a byte at a time in the workgroup's memory, scaled a block at a time",
+            GEMV,
+        ),
     )
 }
 
@@ -133,6 +141,16 @@ VARIANTS: dict[str, Variant] = {
             ARGCOMPARE + GEMV,
         ),
         Variant("vd_words", ("dequant_words",), False, "ballot", True, "vd on 4-bit weights read as words", GEMV),
+        Variant(
+            "vd_pairs",
+            ("dequant_pairs",),
+            False,
+            "ballot",
+            True,
+            "vd on 4-bit weights looked up in pairs",
+            GEMV,
+            ("hip", "cuda"),
+        ),
         Variant("vd_shuffle", _ROW_FORMS, False, "shuffle", True, "vd with no DPP or ballot"),
         Variant("vd_split_shuffle", _SPLIT_FORMS, True, "shuffle", True, "vd_split with no DPP or ballot"),
         Variant(

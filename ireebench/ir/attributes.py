@@ -22,22 +22,27 @@ def _basis(counts: tuple[int, ...]) -> Any:
     return ir.ArrayAttr.get([_ints(counts), _ints(tuple(range(len(counts))))])
 
 
+def lowering_config(layout: Layout) -> Any:
+    """`layout` as an `#iree_gpu.lowering_config`, without the tiles that it leaves empty; call it inside a context."""
+    from iree.compiler import ir
+    from iree.compiler.dialects import iree_gpu
+
+    tiles = {
+        "workgroup": layout.workgroup,
+        "partial_reduction": layout.partial_reduction,
+        "thread": layout.thread,
+    }
+    bases = {"subgroup_basis": layout.subgroup_basis, "lane_basis": layout.lane_basis}
+    entries = {name: _ints(sizes) for name, sizes in tiles.items() if sizes}
+    entries |= {name: _basis(counts) for name, counts in bases.items()}
+    return iree_gpu.LoweringConfigAttr.get(ir.DictAttr.get(entries))
+
+
 def compilation_info(layout: Layout) -> Any:
     """`layout` as an `#iree_codegen.compilation_info` attribute; call it inside an MLIR context."""
     from iree.compiler import ir
     from iree.compiler.dialects import iree_codegen, iree_gpu
 
-    lowering = iree_gpu.LoweringConfigAttr.get(
-        ir.DictAttr.get(
-            {
-                "workgroup": _ints(layout.workgroup),
-                "partial_reduction": _ints(layout.partial_reduction),
-                "thread": _ints(layout.thread),
-                "subgroup_basis": _basis(layout.subgroup_basis),
-                "lane_basis": _basis(layout.lane_basis),
-            }
-        )
-    )
     hints = None
     if layout.waves_per_eu is not None:
         waves = ir.DictAttr.get({"amdgpu-waves-per-eu": ir.StringAttr.get(str(layout.waves_per_eu))})
@@ -49,7 +54,7 @@ def compilation_info(layout: Layout) -> Any:
         layout.subgroup_size,
         hints,
     )
-    return iree_codegen.CompilationInfoAttr.get(lowering, translation)
+    return iree_codegen.CompilationInfoAttr.get(lowering_config(layout), translation)
 
 
 @cache
@@ -59,6 +64,15 @@ def compilation_info_text(layout: Layout) -> str:
 
     with ir.Context():
         return str(compilation_info(layout))
+
+
+@cache
+def lowering_config_text(layout: Layout) -> str:
+    """`layout` as the text of a lowering configuration alone: for a dispatch's other ops, which follow its root."""
+    from iree.compiler import ir
+
+    with ir.Context():
+        return str(lowering_config(layout))
 
 
 @cache

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ireebench.candidate import Candidate
 from ireebench.ir.attributes import compilation_info_text
+from ireebench.ir.gemv_pairs import pairs_layouts, pairs_values
 from ireebench.ir.layout import Layout, tensor_type
 from ireebench.problems.formats import WEIGHT_FORMATS
-from ireebench.space.gemv import lanes_over_columns, lanes_over_k
+from ireebench.space.gemv import CODES_A_WORD, lanes_over_columns, lanes_over_k
 
-CODES_A_WORD = 8
 # Where a 4-bit code is left in its word, so that OR-ing an exponent on top makes the float 2^(23-p) + code, and what
 # moves it there: bits 8, 12 and 16 keep that float times an f16 scale exact in f32 (24 significant bits), and one shift
 # serves several codes.
@@ -54,6 +54,7 @@ def gemv_layouts(candidate: Candidate) -> tuple[Layout, ...]:
         "matvec_split": _split_layouts,
         "dequant": _dequant_layouts,
         "dequant_words": _dequant_layouts,
+        "dequant_pairs": pairs_layouts,
     }[candidate.form.name](candidate)
 
 
@@ -228,9 +229,7 @@ def _block_values(candidate: Candidate) -> dict[str, object]:
         "activation_word_loops": ", ".join([*batch, "b", "v", "u"]),
         "word_iterators": ", ".join(['"parallel"'] * (1 + at) + ['"reduction"'] * 3),
         "batch_words": ", vectors" if m > 1 else "",
-        **(
-            _words_decoding(problem.dtype) if candidate.form.name == "dequant_words" else _block_decoding(problem.dtype)
-        ),
+        **_DECODINGS[candidate.form.name](candidate),
     }
 
 
@@ -239,9 +238,9 @@ def _table(name: str, indent: str) -> str:
     return f"{indent}%{name} = arith.constant dense<[{values}]> : tensor<16xf32>\n"
 
 
-def _block_decoding(dtype: str) -> dict[str, object]:
+def _block_decoding(candidate: Candidate) -> dict[str, object]:
     """A code of a block to f32, as a frontend would write it."""
-    if dtype == "q4_0":
+    if candidate.problem.dtype == "q4_0":
         lines = [
             "%signed = arith.sitofp %code : i4 to f32",
             "%wide_scale = arith.extf %scale : f16 to f32",
@@ -256,14 +255,14 @@ def _block_decoding(dtype: str) -> dict[str, object]:
     return {"table": _table("table", "  "), "decode": "\n".join(f"    {line}" for line in lines)}
 
 
-def _words_decoding(dtype: str) -> dict[str, object]:
+def _words_decoding(candidate: Candidate) -> dict[str, object]:
     """A code of a word to f32: constants by a code's place in its word, and the instructions.
 
     The barrier keeps the exponents (nf4: the table) from becoming constants of the kernel: an AND and an OR with two
     immediates are two instructions on NVIDIA, with one they are one; constant memory serves one address at a time.
     """
     ints = f"tensor<{CODES_A_WORD}xi32>"
-    if dtype == "nf4":
+    if candidate.problem.dtype == "nf4":
         constants = [("shift", "i32", f"dense<{list(NF4_BITS)}> : {ints}")]
         outer = _table("entries", "  ") + "  %table = util.optimization_barrier %entries : tensor<16xf32>\n"
         lines = [
@@ -318,3 +317,11 @@ def _decoding(
         "constant_arguments": ", ".join(arguments),
         "decode": "\n".join(f"      {line}" for line in lines),
     }
+
+
+# How each 4-bit form turns a code into a weight.
+_DECODINGS: Mapping[str, Callable[[Candidate], dict[str, object]]] = {
+    "dequant": _block_decoding,
+    "dequant_words": _words_decoding,
+    "dequant_pairs": pairs_values,
+}

@@ -15,6 +15,11 @@ from ireebench.variants import Variant
 
 # Weights that a lane may hold of one tile; with the activations' copies of them more would spill.
 MAX_WEIGHTS_PER_LANE = 128
+CODES_A_WORD = 8
+# Entries of the table of form `dequant_pairs`, one for each byte of two codes, and copies of it: shared memory has 32
+# banks of 4 bytes (CUDA C++ programming guide, compute capability 5.x and later; AMD CDNA3 ISA guide, section 11).
+PAIRS = 256
+PAIR_COPIES = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +93,14 @@ def _row_tile(c: Candidate) -> bool:
 def serves(problem: Problem, variant: Variant) -> bool:
     """Whether a variant has a form for the problem's weights at all."""
     four_bit = WEIGHT_FORMATS[problem.dtype].block is not None
-    if variant.name == "vd_words":
+    if variant.name in ("vd_words", "vd_pairs"):
         return four_bit
     return not variant.split or (not four_bit and problem.layout == "nk" and problem.shape[0] == 1)
 
 
 _SERVED = Constraint(
     "weight_format",
-    "vd_words serves 4-bit weights; vd_split f16 and bf16 stored N x K, one vector at a time",
+    "vd_words and vd_pairs serve 4-bit weights; vd_split f16 and bf16 stored N x K, one vector at a time",
     lambda c: serves(c.problem, c.variant),
 )
 
@@ -189,14 +194,21 @@ _LOADS_IN_BLOCK = Constraint(
     "block_holds_loads",
     "TH={k.th} weights are more than a block, or no whole words of eight",
     lambda c: (
-        c.config.th is None or ((c.config.th <= (WEIGHT_FORMATS[c.problem.dtype].block or 0)) and c.config.th % 8 == 0)
+        c.config.th is None
+        or ((c.config.th <= (WEIGHT_FORMATS[c.problem.dtype].block or 0)) and c.config.th % CODES_A_WORD == 0)
     ),
+)
+_SHARED_TABLE = Constraint(
+    "shared_table",
+    "form '{c.form.name}' keeps a table in the memory that a GPU's workgroup shares; {t.name} has none",
+    lambda c: c.target.backend != "cpu",
 )
 GEMV_FORMS: dict[str, tuple[Constraint, ...]] = {
     "matvec": (_FLOAT_WEIGHTS,),
     "matvec_split": (_FLOAT_WEIGHTS,),
     "dequant": (_FOUR_BIT, _LOADS_IN_BLOCK),
     "dequant_words": (_FOUR_BIT, _LOADS_IN_BLOCK),
+    "dequant_pairs": (_FOUR_BIT, _LOADS_IN_BLOCK, _SHARED_TABLE),
 }
 GEMV_UNTUNED = (
     _SERVED,
@@ -255,7 +267,11 @@ GEMV_KNOBS: tuple[Knob, ...] = (
 
 
 def preference(c: Candidate) -> tuple[float, ...]:
-    """Small is promising: 16-byte loads, one an iteration, one or two rows a lane, about four subgroups over K."""
+    """Small is promising: 16-byte loads, one an iteration, few rows a lane, about four subgroups over K.
+
+    Rows of a lane: one for floats, two for 4-bit weights, which share the conversions of the activations; four where
+    each workgroup fills a table first.
+    """
     k = c.config
     if c.problem.layout == "kn":
         return (
@@ -266,7 +282,7 @@ def preference(c: Candidate) -> tuple[float, ...]:
         )
     rows = (k.rw or 1) / _rows_of_subgroup(c)
     loads = (k.pr or 1) / ((k.sg or 1) * _lanes(c) * (k.th or 1))
-    wanted = 2.0 if WEIGHT_FORMATS[c.problem.dtype].block else 1.0
+    wanted = 4.0 if c.form.name == "dequant_pairs" else 2.0 if WEIGHT_FORMATS[c.problem.dtype].block else 1.0
     return (
         load_elements(c.problem.dtype) / (k.th or 1),
         abs(rows - wanted),

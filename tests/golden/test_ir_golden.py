@@ -108,6 +108,24 @@ CASES: dict[str, Case] = {
         "sm_89",
         "SG=2,PR=2048,TH=32,RW=1,SR=1",
     ),
+    "dequant_pairs-nf4-sm_89": (
+        "gemv",
+        "1x8192x28672",
+        "nf4",
+        "vd_pairs",
+        "dequant_pairs",
+        "sm_89",
+        "SG=4,PR=4096,TH=32,RW=4,SR=1",
+    ),
+    "dequant_pairs-q4_0-gfx942": (
+        "gemv",
+        "2x4096x4096",
+        "q4_0",
+        "vd_pairs",
+        "dequant_pairs",
+        "gfx942",
+        "SG=2,PR=2048,TH=16,RW=1,SR=1",
+    ),
 }
 
 
