@@ -145,7 +145,7 @@ def test_a_forced_configuration_that_is_refused_exits_3_and_names_the_constraint
         (("sweep", "argmax", "--problems", "none.toml"), 2, "none.toml"),
         (("sweep", "argmax", "--shape", "4x8", "--dtype", "f32", "--cluster", "foo"), 2, "write tcp://HOST:PORT"),
         (("swep",), 2, "no command is called 'swep'; nearest: sweep"),
-        (("compare", "a.db", "b.db"), 1, "a.db: no such store"),
+        (("compare", "a.db", "b.db"), 2, "a.db: no such store"),
     ],
 )
 def test_bad_input_gets_one_line_that_names_the_culprit(
