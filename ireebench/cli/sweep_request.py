@@ -240,17 +240,24 @@ def _require_profiler(measuring: Measuring | None) -> None:
         raise MissingToolError(reason)
 
 
-def _refinement(asked: Asked) -> ConfigSource:
-    """The neighbours of what `--near` holds; raises BadFileError where nothing of the op was timed so."""
+def _refinement(asked: Asked, target: Target) -> ConfigSource:
+    """The neighbours of what `--near` holds; raises BadFileError where nothing of the op was timed so.
+
+    Says for which problems it holds nothing: their space is sampled, as without `--near`.
+    """
     from ireebench.store.database import Store
     from ireebench.sweep.refine import refinement
 
     near, cache = asked.space.near, asked.measure.protocol.cache[0]
     assert near is not None
     with Store.open(near) as store:
-        found = refinement(store.trials(op=asked.op), cache, asked.space.limit or DEFAULT_LIMIT)
+        found = refinement(store.trials(op=asked.op), target, cache, asked.space.limit or DEFAULT_LIMIT)
     if not found.costs:
-        raise BadFileError(f"{near}: holds no candidates of {asked.op} timed {cache} to search around")
+        raise BadFileError(f"{near}: holds no candidates of {asked.op} timed {cache} on {target.name} to search around")
+    unknown = [p.id for p in asked.problems if p not in found.costs]
+    if unknown:
+        more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
+        click.echo(f"{near} holds nothing of {', '.join(unknown[:3])}{more}: their space is sampled", err=True)
     return found
 
 
@@ -285,5 +292,5 @@ def _request(asked: Asked, target: Target, measuring: Measuring | None, fresh: b
         emulated_rows=measure.emulated_rows,
         profile=measure.profile,
         figures=_figures(measure),
-        configs=_refinement(asked) if space.near else asked.definition,
+        configs=_refinement(asked, target) if space.near else asked.definition,
     )

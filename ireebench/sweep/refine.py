@@ -14,6 +14,7 @@ from ireebench.space.knobs import Place
 from ireebench.space.strategies.base import distance
 from ireebench.store.trial import Trial
 from ireebench.sweep.landscape import landscapes
+from ireebench.targets import Target
 
 # So many of a variant's best are looked around, and kept themselves; one gets stuck in a dip.
 BEAM = 6
@@ -48,9 +49,10 @@ class Refinement:
         return tuple(dict.fromkeys(c.config for c in (*beam, *_around(beam, fresh, self.limit - len(beam)))))
 
 
-def refinement(trials: Iterable[Trial], cache: CachePolicy, limit: int) -> Refinement:
-    """From what a store holds of times under `cache`, `limit` candidates a variant; empty where it holds none."""
-    return Refinement({found.problem: found.costs for found in landscapes(trials, cache)}, limit)
+def refinement(trials: Iterable[Trial], target: Target, cache: CachePolicy, limit: int) -> Refinement:
+    """From what a store holds of times on `target` under `cache`, `limit` candidates a variant; empty where none."""
+    found = (x for x in landscapes(trials, cache) if x.target == target.name)
+    return Refinement({x.problem: x.costs for x in found}, limit)
 
 
 def _around(beam: list[Candidate], fresh: list[Candidate], count: int) -> list[Candidate]:

@@ -7,6 +7,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from timed_store import finals, timed_store
+
 from ireebench.candidate import Candidate
 from ireebench.problems.problem import Problem
 from ireebench.space.config import Config
@@ -71,7 +73,8 @@ def test_a_store_without_times_is_said_in_one_line(tmp_path: Path) -> None:
         pass
     done = create("--near", str(tmp_path / "empty.db"), "-o", str(tmp_path / "b"))
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"error: {tmp_path}/empty.db: holds no candidates of argmax timed hot to search around\n"
+    reason = "holds no candidates of argmax timed hot on sm_89 to search around"
+    assert done.stderr == f"error: {tmp_path}/empty.db: {reason}\n"
 
 
 def test_neighbours_and_one_configuration_exclude_each_other(tmp_path: Path) -> None:
@@ -80,3 +83,23 @@ def test_neighbours_and_one_configuration_exclude_each_other(tmp_path: Path) -> 
     done = create("--near", str(tmp_path / "empty.db"), "--config", "SG=4", "-o", str(tmp_path / "b"))
     assert done.returncode == 2
     assert "--near and --config exclude each other" in done.stderr
+
+
+def dry_run(target: str, near: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "ireebench.cli.main", "sweep", "gemv", "--shape", "512x1024", "--dtype", "f16"]
+    command += ["--target", target, "--cache", "cold", "--near", str(near), "--dry-run"]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_times_of_another_target_are_nothing_to_search_around(tmp_path: Path) -> None:
+    near = timed_store(tmp_path / "amd.db", [finals("custom", 512, 1024, {"SG=4,PR=1024,TH=8,RW=1,SR=1": 5.0})])
+    done = dry_run("cuda", near)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"error: {near}: holds no candidates of gemv timed cold on sm_89 to search around\n"
+
+
+def test_a_problem_that_the_store_lacks_is_named(tmp_path: Path) -> None:
+    near = timed_store(tmp_path / "amd.db", [finals("other", 4096, 4096, {"SG=4,PR=1024,TH=8,RW=1,SR=1": 5.0})])
+    done = dry_run("gfx942", near)
+    assert done.returncode == 0
+    assert f"{near} holds nothing of custom-512x1024-f16: their space is sampled\n" in done.stderr
