@@ -74,14 +74,14 @@ def create(op: str, selection: Selection, space: Space, measure: MeasureChoice, 
         size = create_bundle(work, folder)
     left_out = sum(len(p.candidates) for p in work.plans) - size.candidates
     if left_out:
-        click.echo(f"{left_out} candidates did not compile or were not applied: left out", err=True)
+        click.echo(f"candidates that did not compile or were not applied, left out: {left_out}", err=True)
     _tell(size, folder)
 
 
 def _tell(size: Size, folder: Path) -> None:
     click.echo(
         f"{folder}: {size.candidates} candidates in {size.artifacts} artifacts, {size.bytes / 1e6:.1f} MB. "
-        f"On the GPU machine: python3 {folder.name}/run.py"
+        f"Where it is measured: python3 {folder.name}/run.py"
     )
 
 

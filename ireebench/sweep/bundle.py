@@ -7,7 +7,7 @@ import json
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import ireebench
@@ -73,8 +73,10 @@ def join_bundles(parts: Sequence[Path], folder: Path) -> Size:
     rules = replace(campaigns[0], groups=())
     groups: dict[Problem, dict[str, Entry]] = {}
     for part, campaign in zip(parts, campaigns, strict=True):
-        if replace(campaign, groups=()) != rules:
-            raise BadFileError(f"{part}: its device, timer or protocol is not that of {parts[0]}; create both alike")
+        alone = replace(campaign, groups=())
+        other = [f.name for f in fields(rules) if getattr(alone, f.name) != getattr(rules, f.name)]
+        if other:
+            raise BadFileError(f"{part}: differs from {parts[0]} in {', '.join(other)}; create both alike")
         for group in campaign.groups:
             groups.setdefault(group.problem, {}).update((e.key, e) for e in group.entries)
     joined = tuple(Group(problem, tuple(entries.values())) for problem, entries in groups.items())

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ireebench import __version__
 from ireebench.errors import BadFileError
+from ireebench.measure.campaign import AA_SUFFIX
 from ireebench.measure.ceiling_table import CeilingTable
+from ireebench.measure.result import EntryResult
 from ireebench.measure.results_file import read_results
 from ireebench.outcome import Status
 from ireebench.store import codec
@@ -38,7 +40,8 @@ def import_results(folder: Path, files: Iterable[Path], store: Store) -> Importe
 
     A bundle may be run more than once: what the store holds is kept, and a further process gets a number of its own
     (`Numbering`). The same file again adds nothing.
-    Raises BadFileError for a bundle whose files differ from its manifest, and for a damaged results file.
+    Raises BadFileError for a bundle whose files differ from its manifest, and for results that are damaged or another
+    bundle's.
     """
     trials = read_trials(folder)
     counts = [0, 0]
@@ -46,7 +49,9 @@ def import_results(folder: Path, files: Iterable[Path], store: Store) -> Importe
     numbering = Numbering(store)
     for file in files:
         try:
-            told, results = read_results(file)
+            told, found = read_results(file)
+            results = list(found)
+            _require_own(results, trials, file, folder)
             here = _environment(told)
             device = here.device
             place = store.put_environment(here)
@@ -55,11 +60,19 @@ def import_results(folder: Path, files: Iterable[Path], store: Store) -> Importe
             for session in told.get("sessions", ()):
                 store.put_session(place, codec.to_json(session))
             placed = _placed(trials, here, place)
-            for trial in store_results(placed, numbering.number(file, list(results), placed, place), store):
+            for trial in store_results(placed, numbering.number(file, results, placed, place), store):
                 counts[trial.status is not Status.OK] += 1
         except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as e:
             raise BadFileError(said(e) if str(file) in str(e) else f"{file}: {said(e)}") from e
     return Imported(counts[0], counts[1], device, numbering.repeated, tuple(numbering.told))
+
+
+def _require_own(results: Sequence[EntryResult], trials: Mapping[str, Trial], file: Path, folder: Path) -> None:
+    strangers = sum(r.entry.removesuffix(AA_SUFFIX) not in trials for r in results)
+    if strangers:
+        raise BadFileError(
+            f"{file}: {strangers} of its {len(results)} results are not of {folder}; name the bundle that was measured"
+        )
 
 
 def _environment(data: Any) -> Environment:

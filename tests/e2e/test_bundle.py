@@ -62,8 +62,19 @@ def test_joining_the_same_bundle_twice_adds_nothing(parts: tuple[Path, Path], tm
 def test_bundles_of_different_rules_are_not_joined(parts: tuple[Path, Path], tmp_path: Path) -> None:
     other = create("argmin", tmp_path / "other", "--rounds", "2")
     told = ireebench("bundle", "join", str(parts[0]), str(other), "-o", str(tmp_path / "both"), code=2)
-    assert told == f"error: {other}: its device, timer or protocol is not that of {parts[0]}; create both alike\n"
+    assert told == f"error: {other}: differs from {parts[0]} in search, protocol; create both alike\n"
     assert not (tmp_path / "both").exists()
+
+
+def test_results_of_another_bundle_are_refused_and_leave_no_store(parts: tuple[Path, Path], tmp_path: Path) -> None:
+    run = [sys.executable, str(parts[1] / "run.py"), "--devices", "local-task", "--out", str(tmp_path / "out")]
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    done = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    first = done.stdout.split()[0]
+    told = ireebench("bundle", "import", str(parts[0]), first, "--db", str(tmp_path / "s.db"), code=2)
+    assert told.startswith(f"error: {first}: ")
+    assert told.endswith(f" results are not of {parts[0]}; name the bundle that was measured\n")
+    assert not (tmp_path / "s.db").exists()
 
 
 def test_a_damaged_bundle_is_not_joined(parts: tuple[Path, Path], tmp_path: Path) -> None:
