@@ -17,7 +17,7 @@ from ireebench.report.decode_tables import Answer
 from ireebench.report.table import Column, Table
 
 EXAMPLES = options.examples(
-    "ireebench decode --model llama3-8b --ceiling 4822",
+    "ireebench decode --model llama3-8b --from trials.db",
     "ireebench decode --model llama3-8b --weights nf4 --ceiling 4822 --db trials.db",
     "ireebench decode --measured 2.1 --efficiency 49 --at 91,100",
 )
@@ -65,7 +65,7 @@ def command(  # one parameter an option
         raise UsageError(f"--ceiling is {ceiling:g} GB/s; it is above 0")
     gemvs = calculator.token_gemvs(calculator.find_model(model), weights, fused)
     times, stored_ceiling = ({}, None) if db is None else _stored(db, gemvs, target, cache)
-    bandwidths = _bandwidths(ceiling or stored_ceiling, target)
+    bandwidths = _bandwidths(ceiling, stored_ceiling, target)
     answer = Answer(gemvs, tuple(bandwidths), times, db is not None)
     output.emit([answer.gemv_table(), answer.limit_table()], answer.document())
 
@@ -91,9 +91,11 @@ def _project(measured: float | None, efficiency: float | None, at: str | None, o
     output.emit(table, document)
 
 
-def _bandwidths(ceiling: float | None, target: str | None) -> list[tuple[str, float]]:
-    """(where it comes from, GB/s): a measured ceiling and the spec sheet's are both shown, never mixed."""
-    found = [] if ceiling is None else [("measured ceiling", ceiling)]
+def _bandwidths(given: float | None, stored: float | None, target: str | None) -> list[tuple[str, float]]:
+    """(where it comes from, GB/s): a ceiling, the user's before the store's, and the spec sheet's, never mixed."""
+    found = [("ceiling as given", given)] if given is not None else []
+    if given is None and stored is not None:
+        found.append(("measured ceiling", stored))
     if target is not None:
         from ireebench.targets import find_target
 

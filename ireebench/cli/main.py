@@ -98,8 +98,8 @@ def _internal_error() -> None:
 
 
 def _message(error: click.ClickException) -> str:
-    """click's own message as ours are: no full stop, and where to look when the command line itself is wrong."""
-    text = error.format_message().rstrip(".")
+    """click's own message as ours are: one line, no full stop, and where to look when the command line is wrong."""
+    text = " ".join(error.format_message().split()).rstrip(".")
     where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else None
     return text if where is None or "--help" in text else f"{text}; {where} --help has examples"
 

@@ -65,7 +65,7 @@ class Answer:
             rate = measured_rate(self.gemvs, self.times)
             rows.append((name, None if rate is None else total * rate / GB, rate))
         if not rows:
-            rows = [("give --ceiling GB/S or --target for a bound", None, None)]
+            rows = [("give --from DB, --ceiling GB/S or --target for a bound", None, None)]
         return Table((Column("limit"), Column("GB/s", 0), Column("tokens/s", 1)), tuple(rows))
 
     def document(self) -> dict[str, object]:

@@ -124,7 +124,7 @@ def test_decode_names_the_bytes_it_counts_and_keeps_spec_and_ceiling_apart(run: 
     assert "4.229 GB (3.939 GiB) a token" in text
     assert "counted, GB: weights 3.752, scales 0.469, activations 0.002, results 0.006" in text
     assert "not counted: attention over the KV cache" in text
-    assert "bandwidth alone (measured ceiling)   4822" in text
+    assert "bandwidth alone (ceiling as given)   4822" in text
     assert "bandwidth alone (gfx942 spec sheet)  5300" in text
 
 
@@ -138,7 +138,7 @@ def test_decode_without_a_bandwidth_says_how_to_get_a_bound(run: Run) -> None:
     document = json.loads(run("decode", "--model", "llama3-8b", "--format", "json"))
     assert document["bounds"] == []
     assert document["bytes_counted"]["weights"] == 15_009_316_864
-    assert "give --ceiling GB/S or --target for a bound" in run("decode", "--model", "llama3-8b")
+    assert "give --from DB, --ceiling GB/S or --target for a bound" in run("decode", "--model", "llama3-8b")
 
 
 def store_trials(path: Path, device: str, target: str, times_us: dict[tuple[int, int], float]) -> None:
