@@ -17,7 +17,8 @@ import statistics
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -52,15 +53,20 @@ class Part:
     dtypes: tuple[str, ...] = ()
 
 
+@contextmanager
+def copied(name: str) -> Iterator[Path]:
+    """A copy of a store for as long as it is needed: opening one may bring its schema up to date."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(shutil.copy(H200 / f"{name}.db", folder))
+
+
 @cache
 def found(part: Part) -> tuple[Duel, ...]:
     """Every problem's best candidate against its best baseline, in the order of the store; finals alone."""
     result: list[Duel] = []
-    with tempfile.TemporaryDirectory() as folder:
-        copy = shutil.copy(H200 / f"{part.store}.db", folder)  # opening brings a store's schema up to date
-        with Store.open(Path(copy)) as store:
-            for evidence in load_evidence(store):
-                result += [d for d in duels(evidence, part.cache, part.by) if d.verdict and _wanted(d, part)]
+    with copied(part.store) as path, Store.open(path) as store:
+        for evidence in load_evidence(store):
+            result += [d for d in duels(evidence, part.cache, part.by) if d.verdict and _wanted(d, part)]
     return tuple(sorted(result, key=lambda d: _ratio(d) or 0.0))
 
 
@@ -68,15 +74,13 @@ def found(part: Part) -> tuple[Duel, ...]:
 def searched(store: str, cache_policy: CachePolicy) -> dict[str, dict[str, float]]:
     """The best of each variant that the search timed, us, by problem."""
     best: dict[str, dict[str, float]] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        copy = shutil.copy(H200 / "search" / f"{store}.db", folder)
-        with Store.open(Path(copy)) as opened:
-            for landscape in landscapes(opened.trials(), cache_policy):
-                mine = best.setdefault(landscape.problem.id, {})
-                for candidate, cost in landscape.costs.items():
-                    if cost is not None:
-                        name = candidate.variant.name
-                        mine[name] = min(cost / 1000, mine.get(name, math.inf))
+    with copied(f"search/{store}") as path, Store.open(path) as opened:
+        for landscape in landscapes(opened.trials(), cache_policy):
+            mine = best.setdefault(landscape.problem.id, {})
+            for candidate, cost in landscape.costs.items():
+                if cost is not None:
+                    name = candidate.variant.name
+                    mine[name] = min(cost / 1000, mine.get(name, math.inf))
     return best
 
 
@@ -200,12 +204,10 @@ def unmeasured(part: Part) -> Table:
 def replayed() -> Table:
     """How much of each recorded search the coarse-to-fine strategy needs."""
     body: list[tuple[Cell, ...]] = []
-    for name, policy in (("padded", "hot"), ("original", "hot"), ("gemv", "cold")):
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            Store.open(Path(shutil.copy(H200 / "search" / f"{name}.db", folder))) as store,
-        ):
-            lands = landscapes(store.trials(), "hot" if policy == "hot" else "cold")
+    searches: tuple[tuple[str, CachePolicy], ...] = (("padded", "hot"), ("original", "hot"), ("gemv", "cold"))
+    for name, policy in searches:
+        with copied(f"search/{name}") as path, Store.open(path) as store:
+            lands = landscapes(store.trials(), policy)
         shares = [replay(x, STRATEGIES["coarse_to_fine"], 1.0, seeds=5).share_near() or math.inf for x in lands]
         counts = [len(x.costs) for x in lands]
         row = (f"{name}, {policy}", len(lands), f"{min(counts)} to {max(counts)}", 100 * statistics.median(shares))
@@ -218,9 +220,8 @@ def decoded() -> Table:
     """Tokens a second that bandwidth alone and the measured GEMVs allow, by `ireebench decode`."""
     body: list[tuple[Cell, ...]] = []
     for model in ("llama3-8b", "llama3.1-70b", "mistral-7b-v0.3", "qwen3-4b"):
-        with tempfile.TemporaryDirectory() as folder:
-            copy = shutil.copy(H200 / "gemv.db", folder)
-            command = ["decode", "--model", model, "--from", copy, "--format", "json"]
+        with copied("gemv") as path:
+            command = ["decode", "--model", model, "--from", str(path), "--format", "json"]
             answer = json.loads(CliRunner().invoke(cli, command, catch_exceptions=False).stdout)
         bound = answer["bounds"][0]["tokens_per_second"]
         rate = answer["measured_tokens_per_second"]
