@@ -100,3 +100,9 @@ def test_a_sweep_of_a_cpu_does_not_try_it_unasked() -> None:
     assert not find_variant("vd_pairs").serves("gemv", "cpu")
     assert find_variant("vd_pairs").serves("gemv", "cuda")
     assert find_variant("vd_pairs").serves("gemv", "hip")
+
+
+def test_a_small_sample_begins_with_four_rows_a_lane_and_eight_subgroups() -> None:
+    problem = Problem("p", "gemv", (1, 8192, 28672), "nf4", None, "f32", "nk")
+    first = enumerate_space(problem, find_variant("vd_pairs"), find_target("sm_89"), limit=4).accepted[0].config
+    assert (first.th, (first.sg or 0) * (first.sr or 0), (first.rw or 0) // (first.sr or 1)) == (32, 8, 4)
