@@ -34,10 +34,19 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH")]))
 
+from ireebench.errors import UserError  # noqa: E402
 from ireebench.measure.bundle import main  # noqa: E402
 
 if __name__ == "__main__":
-    sys.exit(main(HERE, sys.argv[1:]))
+    try:
+        status = main(HERE, sys.argv[1:])
+    except (UserError, OSError, ValueError) as e:
+        print(f"error: {e}", file=sys.stderr)
+        status = getattr(e, "exit_code", 2)
+    except KeyboardInterrupt:
+        print("interrupted; what is measured is kept", file=sys.stderr)
+        status = 130
+    sys.exit(status)
 '''
 
 

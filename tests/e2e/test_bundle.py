@@ -66,6 +66,24 @@ def test_bundles_of_different_rules_are_not_joined(parts: tuple[Path, Path], tmp
     assert not (tmp_path / "both").exists()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--devices", "foo"), "error: device 'foo': ireebench measures on hip, cuda and local-task\n"),
+        (("--timer", "nope"), "error: no timer matches 'nope'; known: "),
+    ],
+)
+def test_run_py_says_in_one_line_what_it_cannot_measure(
+    parts: tuple[Path, Path], tmp_path: Path, arguments: tuple[str, ...], told: str
+) -> None:
+    run = [sys.executable, str(parts[0] / "run.py"), "--out", str(tmp_path / "out"), *arguments]
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    done = subprocess.run(run, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(told)
+    assert done.stderr.count("\n") == 1
+
+
 def test_results_of_another_bundle_are_refused_and_leave_no_store(parts: tuple[Path, Path], tmp_path: Path) -> None:
     run = [sys.executable, str(parts[1] / "run.py"), "--devices", "local-task", "--out", str(tmp_path / "out")]
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
