@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ireebench.measure.job import CachePolicy
 from ireebench.problems.problem import Problem
 from ireebench.report.evidence import Evidence
-from ireebench.report.ranking import Standing, median_ns, speedup
+from ireebench.report.ranking import DEFAULT_NOISE, Standing, median_ns, speedup
 from ireebench.report.rows import Row
 from ireebench.report.table import Cell, Column, Table
 from ireebench.report.verdict import Verdict
@@ -232,11 +232,27 @@ def words(found: Sequence[Duel], by: str = "kernel") -> tuple[str, ...]:
         if named:
             listed = ", ".join(f"{d.standing.problem.id} ({d.verdict.ratio:.2f})" for d in named if d.verdict)
             lines.append(f"{text}: {listed}.")
+    searched = [text for d in judged for text in _faster_in_search(d.standing, by)]
+    if searched:
+        lines.append(f"Faster in the search alone, which is brief and ranks no finalist: {', '.join(searched)}.")
     critical = _where_split_decides([d.standing for d in judged], by)
     if critical:
         listed = ", ".join(f"{p} ({r:.1f}x)" for p, r in critical)
         lines.append(f"Splitting the reduction is critical (1.2x or more over one kernel) for {listed}.")
     return tuple(lines)
+
+
+def _faster_in_search(standing: Standing, by: str) -> list[str]:
+    """A variant's best that no final process timed and that beats the best finalist by more than noise.
+
+    Finalists are chosen by the sum of kernels under one cache policy: by span another may be faster.
+    """
+    best = standing.best
+    assert best is not None
+    limit_us = median_ns(best, by=by) / 1000 / (1 + max(standing.noise, DEFAULT_NOISE))
+    timed = {r.trial.variant: _us(r, by) for r in reversed(standing.candidates)}  # a variant's best comes last
+    found = ((name, us) for name, us in timed.items() if us is not None and us < limit_us)
+    return [f"{standing.problem.id} {name} ({us:.2f} us)" for name, us in found]
 
 
 def _where_split_decides(standings: Sequence[Standing], by: str) -> list[tuple[str, float]]:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import shutil
+import sqlite3
 import statistics
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from click.testing import CliRunner
+
+from ireebench.cli.main import cli
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "benchmarks" / "results_tables.py"
@@ -69,3 +75,20 @@ def test_large_gemv_reach_95_percent_of_the_ceiling(tables: ModuleType) -> None:
     shares = [row[-1] for row in tables.large(tables.BF16, 200).rows]
     assert len(shares) == 10
     assert min(shares) > 95
+
+
+def test_what_the_search_alone_found_faster_by_span_is_said_and_not_ranked(tmp_path: Path) -> None:
+    copy = shutil.copy(ROOT / "docs" / "results" / "h200" / "padded.db", tmp_path)
+    of_variant = (
+        "SELECT min(span_ns) / 1000 FROM run JOIN trial ON trial.id = trial_id JOIN problem ON problem.id = problem_id "
+        "WHERE body LIKE '%\"mistral-7b\"%' AND cache = 'hot' AND variant = ? AND process {}"
+    )
+    with closing(sqlite3.connect(copy)) as db:
+        (searched,) = db.execute(of_variant.format("= 0"), ("vd",)).fetchone()
+        (ranked,) = db.execute(of_variant.format("> 0"), ("vd_split",)).fetchone()
+        assert db.execute(of_variant.format("> 0"), ("vd",)).fetchone() == (None,)
+    assert searched < 0.5 * ranked
+    done = CliRunner().invoke(cli, ["compare", "argmax", "--from", copy, "--models", "mistral-7b", "--by", "span"])
+    assert f"ranks no finalist: mistral-7b vd ({searched:.2f} us)." in done.stdout
+    sums = CliRunner().invoke(cli, ["compare", "argmax", "--from", copy, "--models", "mistral-7b", "--by", "kernel"])
+    assert "Faster in the search alone" not in sums.stdout
