@@ -126,6 +126,8 @@ def space_options(f: F) -> F:
     def wrapper(*args: Any, where: str | None, near: Path | None, space: Space, **kwargs: Any) -> Any:
         if near is not None and space.config is not None:
             raise UsageError("--near and --config exclude each other: neighbours, or the one configuration")
+        if near is not None and space.limit is None:
+            raise UsageError("--near and --limit 0 exclude each other: neighbours, or the whole space")
         return f(*args, space=replace(space, where=where, near=near), **kwargs)
 
     return listing_options(wrapper)  # type: ignore[return-value]

@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from timed_store import finals, timed_store
 
 from ireebench.candidate import Candidate
@@ -77,12 +78,14 @@ def test_a_store_without_times_is_said_in_one_line(tmp_path: Path) -> None:
     assert done.stderr == f"error: {tmp_path}/empty.db: {reason}\n"
 
 
-def test_neighbours_and_one_configuration_exclude_each_other(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("option", "value"), [("--config", "SG=4"), ("--limit", "0")])
+def test_neighbours_exclude_one_configuration_and_the_whole_space(tmp_path: Path, option: str, value: str) -> None:
     with Store.open(tmp_path / "empty.db", create=True):
         pass
-    done = create("--near", str(tmp_path / "empty.db"), "--config", "SG=4", "-o", str(tmp_path / "b"))
+    done = create("--near", str(tmp_path / "empty.db"), option, value, "-o", str(tmp_path / "b"))
     assert done.returncode == 2
-    assert "--near and --config exclude each other" in done.stderr
+    assert f"--near and {option}" in done.stderr
+    assert "exclude each other" in done.stderr
 
 
 def dry_run(target: str, near: Path) -> subprocess.CompletedProcess[str]:
