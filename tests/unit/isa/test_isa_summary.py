@@ -91,16 +91,30 @@ def five_megabytes() -> tuple[str, int]:
     return text[:start] + bodies + text[meta:entries] + tables + text[end:], count
 
 
-def test_five_megabytes_of_assembly_take_less_than_two_seconds():
+# Five megabytes take 1.4 to 1.8 s where the yardstick takes 0.12 to 0.15 s; a busy machine slows both down.
+YARDSTICKS = 18
+
+
+def yardstick_s(text: str) -> float:
+    """What four passes that cut every line at its commas take here and now: a measure of this machine."""
+    start = time.process_time()
+    for _ in range(4):
+        for line in text.splitlines():
+            line.strip().split(",")
+    return time.process_time() - start
+
+
+def test_five_megabytes_of_assembly_take_about_two_seconds():
     text, count = five_megabytes()
     assert len(text) > 5_000_000
-    seconds = []
+    taken = []
     for _ in range(3):  # the machine may be busy: the best of three
+        yardstick = yardstick_s(text)
         start = time.process_time()
         found = summarise(text)
-        seconds.append(time.process_time() - start)
+        taken.append((time.process_time() - start) / yardstick)
         assert len(found) == count
-        if seconds[-1] < 2:
+        if taken[-1] < YARDSTICKS:
             break
-    assert min(seconds) < 2
+    assert min(taken) < YARDSTICKS
     assert {(s.vgpr, s.dpp, s.instructions) for s in found} == {(61, 8, 324)}
