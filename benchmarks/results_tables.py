@@ -216,6 +216,29 @@ def replayed() -> Table:
     return Table((*map(Column, heads), Column("median %", 0), Column("worst %", 0), Column("within 20%")), tuple(body))
 
 
+def repeated() -> str:
+    """Problems that an earlier run finished as well, hot, beside the run that is quoted, and how much they differ."""
+    again = {(p.id, p.shape): d for part in (PADDED, ORIGINAL) for d in found(part) for p in (d.standing.problem,)}
+    body: list[tuple[Cell, ...]] = []
+    differences: list[list[float]] = [[], [], []]
+    for earlier in found(Part("earlier", "hot")):
+        p = earlier.standing.problem
+        pairs = [
+            (old, new)
+            for old, new in zip(_times(earlier, "kernel"), _times(again[p.id, p.shape], "kernel"), strict=True)
+            if isinstance(old, float) and isinstance(new, float)
+        ]
+        body.append((*_problem(earlier), *(x for pair in pairs for x in pair)))
+        for known, (old, new) in zip(differences, pairs, strict=True):
+            known.append(abs(new / old - 1))
+    heads = ("best IREE us, earlier", "quoted", "library us, earlier", "quoted", "speed-up, earlier", "quoted")
+    told = ", ".join(
+        f"{what} differ by {statistics.median(d):.1%} in the median and {max(d):.1%} at most"
+        for what, d in zip(("best candidates", "best libraries", "speed-ups"), differences, strict=True)
+    )
+    return f"Of {len(body)}: {told}.\n\n{to_markdown(Table.of(('problem', 'shape', 'type', *heads), body))}"
+
+
 def decoded() -> Table:
     """Tokens a second that bandwidth alone and the measured GEMVs allow, by `ireebench decode`."""
     body: list[tuple[Cell, ...]] = []
@@ -267,6 +290,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "gemv configurations": lambda: to_markdown(configurations(BF16)),
     "gemv unmeasured": lambda: to_markdown(unmeasured(Part("gemv", "cold"))),
     "four bits": lambda: to_markdown(against_each(FOUR_BITS)),
+    "two runs": repeated,
     "decode": lambda: to_markdown(decoded()),
     "replay": lambda: to_markdown(replayed()),
 }
