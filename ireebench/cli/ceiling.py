@@ -40,6 +40,18 @@ _COLUMNS = (
 )
 
 
+# What only prints, and the options that it does not read.
+_UNREAD = {"--from": ("device", "sizes", "timer", "budget", "stored"), "--stored": ("sizes", "timer", "budget")}
+
+
+def _refuse_unread(context: click.Context, printing: str | None) -> None:
+    """Raises UsageError for options that are given beside one that measures nothing and does not read them."""
+    given = click.core.ParameterSource.COMMANDLINE
+    unread = [f"--{n}" for n in _UNREAD.get(printing or "", ()) if context.get_parameter_source(n) is given]
+    if unread:
+        raise UsageError(f"{printing} prints what was measured before: leave {', '.join(unread)} out")
+
+
 def parse_sizes(text: str) -> tuple[int, ...]:
     """Sizes in bytes from "64K,1M,4G"; raises UsageError that names the wrong one."""
     sizes = []
@@ -81,8 +93,16 @@ def as_table(table: CeilingTable) -> Table:
 @click.option("--stored", is_flag=True, help="Print the stored ceiling of the device; measure nothing.")
 @click.option("--from", "source", type=click.Path(path_type=Path), help="Print the ceilings of a store of trials.")
 @options.output
-def command(
-    output: Output, device: str, sizes: str | None, timer: str, budget: float, stored: bool, source: Path | None
+@click.pass_context
+def command(  # one parameter an option
+    context: click.Context,
+    output: Output,
+    device: str,
+    sizes: str | None,
+    timer: str,
+    budget: float,
+    stored: bool,
+    source: Path | None,
 ) -> None:
     """Measure how fast a device can read memory at all, hot and cold, and the time of an empty kernel.
 
@@ -92,6 +112,7 @@ def command(
     from ireebench.measure import ceiling, ceiling_table
     from ireebench.measure.device import auto_device, describe
 
+    _refuse_unread(context, "--from" if source is not None else "--stored" if stored else None)
     if source is not None:
         output_tables(output, _in_store(source), "ceilings")
         return

@@ -108,8 +108,12 @@ def test_wrong_input_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> Non
         (["--device", "vulkan://0"], 2, "hip, cuda and local-task"),
         (["--device", "local-task", "--stored"], 1, "no ceiling is stored"),
         (["--device", "local-task", "--timer", "cupti", "--sizes", "1M"], 1, "timer cupti serves cuda"),
+        (["--from", "a.db", "--stored", "--sizes", "64K", "--budget", "3", "--device", "cuda://9"], 2,
+         "--from prints what was measured before: leave --device, --sizes, --budget, --stored out"),
+        (["--from", "a.db", "--timer", "host"], 2, "leave --timer out"),
+        (["--device", "local-task", "--stored", "--sizes", "64K"], 2, "leave --sizes out"),
         (["--timer", "cuptii", "--device", "local-task", "--sizes", "1M"], 2, "nearest: cupti"),
-    ):
+    ):  # fmt: skip
         shown = ceiling(*args)
         assert shown.returncode == code, shown.stderr
         assert message in shown.stderr
