@@ -139,7 +139,7 @@ def _subsets(values: Sequence[str]) -> list[tuple[Value, ...]]:
 
 def _cuts(values: Sequence[int]) -> list[int]:
     """Where to part the sorted values: between neighbours at least 5% apart, at the roundest number in binary."""
-    return [_round_between(a, b) for a, b in pairwise(values) if b >= _APART * a]
+    return [round_between(a, b) for a, b in pairwise(values) if b >= _APART * a]
 
 
 def _thinned(cuts: Sequence[int]) -> Sequence[int]:
@@ -148,7 +148,7 @@ def _thinned(cuts: Sequence[int]) -> Sequence[int]:
     return [cuts[round(i * (len(cuts) - 1) / (_MOST_CUTS - 1))] for i in range(_MOST_CUTS)]
 
 
-def _round_between(low: int, high: int) -> int:
+def round_between(low: int, high: int) -> int:
     """The number t, low <= t < high, with the most zeros at its end; of several, nearest to the geometric mean."""
     step = 1 << high.bit_length()
     while True:

@@ -182,22 +182,38 @@ def fewest_choices(serves: Bools, nodes: int = 20_000) -> int | None:
     if not serves.any(axis=0).all():
         raise ValueError("a shape has no choice within its limit")
     sets = serves[_without_subsets(serves)]
-    budget = [nodes]
+    budget = _Budget(nodes)
     for count in range(1, len(sets) + 1):
         covered = _cover(sets, np.ones(sets.shape[1], dtype=bool), count, budget)
-        if budget[0] <= 0:
+        if budget.spent:
             return None
         if covered:
             return count
     return None
 
 
-def _cover(sets: Bools, left: Bools, count: int, budget: list[int]) -> bool:
+class _Budget:
+    """Counts the nodes of a search that gives up after so many."""
+
+    def __init__(self, nodes: int) -> None:
+        self._left = nodes
+
+    @property
+    def spent(self) -> bool:
+        """Whether the search gave up, or must."""
+        return self._left <= 0
+
+    def take(self) -> None:
+        """Counts a node."""
+        self._left -= 1
+
+
+def _cover(sets: Bools, left: Bools, count: int, budget: _Budget) -> bool:
     """Whether `count` of the sets cover all that is left: one of those that hold its rarest shape is in the cover."""
     if not left.any():
         return True
-    budget[0] -= 1
-    if count == 0 or budget[0] <= 0 or (sets & left).sum(axis=1).max() * count < left.sum():
+    budget.take()
+    if count == 0 or budget.spent or (sets & left).sum(axis=1).max() * count < left.sum():
         return False
     rarest = int(np.where(left, sets.sum(axis=0), len(sets) + 1).argmin())
     return any(_cover(sets, left & ~s, count - 1, budget) for s in sets[sets[:, rarest]])

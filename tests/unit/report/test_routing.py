@@ -23,7 +23,7 @@ from ireebench.cli.main import cli
 from ireebench.outcome import Status
 from ireebench.problems.problem import Problem
 from ireebench.report.route_rule import Test as RouteTest
-from ireebench.report.route_rule import _round_between
+from ireebench.report.route_rule import round_between
 from ireebench.report.route_search import find_rule
 from ireebench.report.route_shapes import Choice, Shape
 from ireebench.space.config import Config
@@ -369,7 +369,7 @@ def test_no_smaller_table_exists_than_the_one_found() -> None:
     [(4096, 14336, 8192), (11008, 14336, 12288), (8192, 28672, 16384), (1, 2, 1), (4096, 5120, 4096), (3, 5, 4)],
 )
 def test_a_cut_is_the_roundest_number_that_parts_its_neighbours(low: int, high: int, cut: int) -> None:
-    assert _round_between(low, high) == cut
+    assert round_between(low, high) == cut
 
 
 def test_sizes_that_are_almost_equal_are_named_and_not_parted(tmp_path: Path) -> None:
