@@ -53,6 +53,11 @@ def asked_by_file(context: click.Context, name: str, space: Space, measure: Meas
     from ireebench.sweep.definition import find_definition, load_definition
 
     d = load_definition(find_definition(name))
+    if space.near is not None and (d.configs is not None or d.knobs):
+        key = "configs" if d.configs is not None else "knobs"
+        raise UsageError(
+            f"--near and the key '{key}' of {d.path} exclude each other: neighbours, or what the file lists"
+        )
 
     def given(option: str) -> bool:
         return context.get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE
@@ -262,6 +267,8 @@ def _refinement(asked: Asked, target: Target) -> ConfigSource:
 
 
 def _request(asked: Asked, target: Target, measuring: Measuring | None, fresh: bool) -> Request:
+    from ireebench.measure.baselines.table import expand
+    from ireebench.measure.device import URIS
     from ireebench.sweep.static import parse_filter
 
     space, measure = asked.space, asked.measure
@@ -271,17 +278,14 @@ def _request(asked: Asked, target: Target, measuring: Measuring | None, fresh: b
         raise UsageError(f"--where reads AMD assembly; target {target.name} has none: leave it out")
     if measure.profile:
         _require_profiler(measuring)
-    baselines: tuple[str, ...] = ()
-    if measuring is not None:
-        from ireebench.measure.baselines.table import expand
-
-        baselines = expand(measure.baselines, _op(asked.op), measuring.device)
+    device = measuring.device if measuring is not None else URIS[target.backend]
+    baselines = expand(measure.baselines, _op(asked.op), device)  # a wrong name is refused where none runs, too
     return Request(
         op=asked.op,
         problems=asked.problems,
         target=target,
         variants=resolve_variants(asked.op, space.variants, target),
-        baselines=baselines,
+        baselines=baselines if measuring is not None else (),
         named=frozenset(measure.baselines),
         config=space.config,
         limit=space.limit,

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
+import pytest
+
 from ireebench.problems.problem import Problem
 from ireebench.sweep.plan import plan
 from ireebench.sweep.request import Request
@@ -28,3 +33,12 @@ def test_a_baseline_that_was_named_is_planned_everywhere_so_that_its_refusal_is_
         ("torch_mv", "torch_mv_f16"),
         ("torch_mv", "torch_mv_f16", "bnb_gemv_4bit"),
     ]
+
+
+@pytest.mark.parametrize("without_a_device", ["--dry-run", "--compile-only"])
+def test_an_unknown_baseline_is_refused_where_none_is_run_too(without_a_device: str) -> None:
+    command = [sys.executable, "-m", "ireebench.cli.main", "sweep", "gemv", "--shape", "64x128", "--dtype", "f16"]
+    command += ["--target", "gfx942", "--baselines", "bitsandbites", without_a_device]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: no baseline matches 'bitsandbites'; nearest: bitsandbytes\n"

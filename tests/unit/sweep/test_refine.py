@@ -106,3 +106,17 @@ def test_a_problem_that_the_store_lacks_is_named(tmp_path: Path) -> None:
     done = dry_run("gfx942", near)
     assert done.returncode == 0
     assert f"{near} holds nothing of custom-512x1024-f16: their space is sampled\n" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("key", "line"), [("configs", 'configs = ["SG=4,PR=1024,TH=8"]'), ("knobs", "[knobs]\nSG = [4]")]
+)
+def test_neighbours_exclude_what_a_definition_lists_itself(tmp_path: Path, key: str, line: str) -> None:
+    near = timed_store(tmp_path / "amd.db", [finals("custom", 512, 1024, {"SG=4,PR=1024,TH=8,RW=1,SR=1": 5.0})])
+    file = tmp_path / "mine.toml"
+    file.write_text(f'description = "d"\nop = "gemv"\nshapes = ["512x1024"]\ndtype = "f16"\n{line}\n')
+    command = [sys.executable, "-m", "ireebench.cli.main", "sweep", "--file", str(file), "--target", "gfx942"]
+    done = subprocess.run([*command, "--near", str(near), "--dry-run"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: --near and the key '{key}' of {file} exclude each other")
+    assert done.stderr.count("\n") == 1
