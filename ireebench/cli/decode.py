@@ -110,8 +110,7 @@ def _stored(
 ) -> tuple[dict[str, Measured], float | None]:
     """The best checked IREE candidate of each GEMV, and the ceiling (GB/s) that the store holds for their device.
 
-    The ceiling is the highest rate of buffers beyond the cache. Raises UsageError when trials of several devices would
-    mix.
+    Says what is there where the store has none of them. Raises UsageError when trials of several devices would mix.
     """
     from ireebench.store.database import Store
     from ireebench.sweep.ceiling import stored_ceiling
@@ -119,17 +118,22 @@ def _stored(
 
     name = None if target is None else find_target(target).name
     with Store.open(db) as store:
-        trials = [t for t in store.trials(op="gemv") if name in (None, t.target)]
+        stored = store.trials(op="gemv")
+        ops = [] if stored else sorted({t.problem.op for t in store.trials()})
+        found = calculator.timed([t for t in stored if name in (None, t.target)], gemvs, cache)
         environments = store.environments()
-        used = {t.environment for t in calculator.timed(trials, gemvs, cache) if t.environment is not None}
+        used = {t.environment for t in found if t.environment is not None}
         tables = [table for place in used if (table := stored_ceiling(store, place)) is not None]
-    best = calculator.best_times(trials, gemvs, cache)
     places = {
-        (m.target, environments[m.environment].device if m.environment in environments else "unknown device")
-        for m in calculator.timed(trials, gemvs, cache)
+        (t.target, environments[t.environment].device if t.environment in environments else "unknown device")
+        for t in found
     }
     if len(places) > 1:
         listed = "; ".join(sorted(f"{t} on {d}" for t, d in places))
         raise UsageError(f"{db}: trials of several devices ({listed}); choose with --target or use one store a device")
-    large = [r for t in tables for r in t.rows if r.cache == cache and r.size_bytes > 2 * (t.cache_bytes or 0)]
-    return best, max((r.size_bytes / r.median_ns for r in large), default=None)
+    if not found:
+        first = gemvs[0].problem
+        there = f"its trials are of {', '.join(ops)}" if ops else calculator.there_instead(stored, gemvs)
+        on = f" on {name}" if name else ""
+        click.echo(f"note: {db}: no {first.dtype} GEMV of {first.model} was timed {cache}{on}; {there}", err=True)
+    return calculator.best_times(found, gemvs, cache), calculator.memory_rate(tables, cache)

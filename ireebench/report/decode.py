@@ -19,6 +19,7 @@ from ireebench.problems.problem import Problem
 from ireebench.problems.select import nearest_models
 
 if TYPE_CHECKING:
+    from ireebench.measure.ceiling_table import CeilingTable
     from ireebench.measure.job import CachePolicy
     from ireebench.store.trial import Trial
 
@@ -168,25 +169,24 @@ def token_gemvs(model: Model, weights: str | None = None, fused: bool = True) ->
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The best time of a GEMV: what was fastest, and its span from the first kernel's start to the last's end."""
+    """The best time of a GEMV: what was fastest, and its span from the first kernel's start to the last's end.
+
+    `final`: from final processes; else from the search alone, which is brief and picks what was lucky in it.
+    """
 
     label: str
     span_us: float
+    final: bool = True
 
 
 def timed(trials: Iterable[Trial], gemvs: Sequence[TokenGemv], cache: CachePolicy) -> list[Trial]:
     """The IREE trials of these GEMVs that are right and timed under `cache`: a wrong result has no speed."""
     wanted = {_matched(g.problem) for g in gemvs}
-    return [
-        t
-        for t in trials
-        if t.variant is not None
-        and t.status is Status.OK
-        and t.check is not None
-        and t.check.ok
-        and t.timing(cache) is not None
-        and _matched(t.problem) in wanted
-    ]
+    return [t for t in trials if _right(t) and t.timing(cache) is not None and _matched(t.problem) in wanted]
+
+
+def _right(t: Trial) -> bool:
+    return t.variant is not None and t.status is Status.OK and t.check is not None and t.check.ok
 
 
 def _matched(p: Problem) -> tuple[tuple[int, ...], str, str | None]:
@@ -194,15 +194,48 @@ def _matched(p: Problem) -> tuple[tuple[int, ...], str, str | None]:
 
 
 def best_times(trials: Iterable[Trial], gemvs: Sequence[TokenGemv], cache: CachePolicy) -> dict[str, Measured]:
-    """The fastest of `timed` for each projection; equal shapes share trials. Projections without any are left out."""
+    """The best of `timed` for each projection; equal shapes share trials. Projections without any are left out.
+
+    The fastest in final processes; where there are none, the fastest of the search.
+    """
     best: dict[tuple[tuple[int, ...], str, str | None], Measured] = {}
     for t in timed(trials, gemvs, cache):
         timing = t.timing(cache)
         assert timing is not None
-        key, span_us = _matched(t.problem), timing.span_ns / 1e3
-        if key not in best or span_us < best[key].span_us:
-            best[key] = Measured(t.label, span_us)
+        key, found = _matched(t.problem), Measured(t.label, timing.span_ns / 1e3, timing.final)
+        if key not in best or (not found.final, found.span_us) < (not best[key].final, best[key].span_us):
+            best[key] = found
     return {g.projection: best[_matched(g.problem)] for g in gemvs if _matched(g.problem) in best}
+
+
+def there_instead(trials: Iterable[Trial], gemvs: Sequence[TokenGemv]) -> str:
+    """What right times these trials hold where none is as asked: of the same shapes otherwise, else of other GEMVs."""
+    right = [t for t in trials if t.problem.op == "gemv" and _right(t) and t.runs]
+    shapes = {(g.problem.shape, g.problem.layout) for g in gemvs}
+    policies: tuple[CachePolicy, ...] = ("hot", "cold")
+    ways = dict.fromkeys(
+        f"--weights {t.problem.dtype} --cache {cache} --target {t.target}"
+        for t in right
+        if (t.problem.shape, t.problem.layout) in shapes
+        for cache in policies
+        if t.timing(cache) is not None
+    )
+    if ways:
+        return f"there is: {'; '.join(ways)}"
+    others = list(dict.fromkeys(t.problem.id for t in right))
+    if not others:
+        return "no gemv candidate in it passed the check and was timed"
+    more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+    return f"there are other GEMVs: {', '.join(others[:3])}{more}"
+
+
+def memory_rate(tables: Iterable[CeilingTable], cache: CachePolicy) -> float | None:
+    """The ceiling of what lies in memory, GB/s: the highest rate of a buffer beyond twice the last-level cache.
+
+    At most half of such a buffer can be left in the cache by the read before. None where no such buffer was read.
+    """
+    large = [r for t in tables for r in t.rows if r.cache == cache and r.size_bytes > 2 * (t.cache_bytes or 0)]
+    return max((r.gb_per_s for r in large), default=None)
 
 
 def measured_rate(gemvs: Sequence[TokenGemv], times: Mapping[str, Measured]) -> float | None:

@@ -37,8 +37,8 @@ class Answer:
         """A row a projection; the title names the bytes that are counted and what is not."""
         total, first = self.bytes_per_token, self.gemvs[0].problem
         counted = ", ".join(f"{name} {size / GB:.3f}" for name, size in self.bytes_counted.items())
-        shown = 8 if self.stored else 6
-        titles = ("gemv", "N", "K", "a token", "MB each", "GB a token", "best us", "by")
+        shown = 9 if self.stored else 6
+        titles = ("gemv", "N", "K", "a token", "MB each", "GB a token", "best us", "timed in", "by")
         return Table(
             tuple(Column(c, 3) for c in titles[:shown]),
             tuple(self._row(g)[:shown] for g in self.gemvs),
@@ -49,7 +49,7 @@ class Answer:
     def _row(self, g: TokenGemv) -> tuple[str | int | float | None, ...]:
         moved, time = bytes_moved(g.problem), self.times.get(g.projection)
         _, n, k = g.problem.shape
-        best = (None, None) if time is None else (time.span_us, time.label)
+        best = (None, None, None) if time is None else (time.span_us, "finals" if time.final else "search", time.label)
         return (g.projection, n, k, g.count, moved / 1e6, g.count * moved / GB, *best)
 
     def limit_table(self) -> Table:
@@ -61,7 +61,10 @@ class Answer:
         ]
         if self.stored:
             missing = [g.projection for g in self.gemvs if g.projection not in self.times]
+            searched = [g.projection for g in self.gemvs if (m := self.times.get(g.projection)) and not m.final]
             name = f"measured GEMVs (not measured: {', '.join(missing)})" if missing else "measured GEMVs, one by one"
+            if searched and not missing:
+                name += f" (search alone: {', '.join(searched)})"
             rate = measured_rate(self.gemvs, self.times)
             rows.append((name, None if rate is None else total * rate / GB, rate))
         if not rows:
@@ -94,4 +97,5 @@ class Answer:
             "bytes_moved": bytes_moved(g.problem),
             "span_us": None if time is None else time.span_us,
             "by": None if time is None else time.label,
+            "final": None if time is None else time.final,
         }

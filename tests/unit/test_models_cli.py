@@ -180,8 +180,38 @@ def test_decode_adds_up_stored_times(tmp_path: Path, run: Run) -> None:
     assert "vd/native SG=4" in text
     assert "measured GEMVs, one by one" in text
     assert "281.1" in text
+    assert "(search alone: qkv, o, gate_up, down, lm_head)" in text
+    assert text.count("  search  ") == 5
+    assert [g["final"] for g in document["gemvs"]] == [False] * 5
     hot = run("decode", "--model", "llama3-8b", "--db", str(path), "--cache", "hot")
     assert "measured GEMVs (not measured: qkv, o, gate_up, down, lm_head)" in hot
+
+
+@pytest.mark.parametrize(
+    ("store", "options", "note"),
+    [
+        ("gemv", ("--cache", "hot"), "no bf16 GEMV of Llama-3-8B was timed hot; "
+         "there is: --weights bf16 --cache cold --target sm_89"),
+        ("gemv", ("--weights", "nf4", "--target", "gfx942"), "no nf4 GEMV of Llama-3-8B was timed cold on gfx942; "
+         "there is: --weights bf16 --cache cold --target sm_89"),
+        ("padded", (), "no bf16 GEMV of Llama-3-8B was timed cold; its trials are of argmax, argmin"),
+    ],
+)  # fmt: skip
+def test_decode_says_what_a_store_without_the_models_gemvs_holds(
+    store: str, options: tuple[str, ...], note: str, tmp_path: Path
+) -> None:
+    copy = shutil.copy(Path(__file__).parents[2] / "docs" / "results" / "h200" / f"{store}.db", tmp_path)
+    command = [sys.executable, "-m", "ireebench.cli.main", "decode", "--model", "llama3-8b", "--from", copy, *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, f"note: {copy}: {note}\n")
+
+
+def test_decode_names_other_gemvs_where_a_store_has_none_of_the_models(tmp_path: Path) -> None:
+    path = tmp_path / "trials.db"
+    store_trials(path, "H200", "sm_89", {(n, 64): 1.0 for n in (64, 128, 256, 512, 1024)})
+    command = [sys.executable, "-m", "ireebench.cli.main", "decode", "--model", "llama3-8b", "--from", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stderr.endswith("; there are other GEMVs: p-64x64, p-128x64, p-256x64 and 2 more\n")
 
 
 def test_decode_holds_the_recorded_h200_times_against_its_recorded_ceiling(tmp_path: Path, run: Run) -> None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ireebench.errors import UnknownNameError, UsageError
+from ireebench.measure.ceiling_device import Reader
+from ireebench.measure.ceiling_table import CeilingRow, CeilingTable
+from ireebench.measure.job import CachePolicy
 from ireebench.outcome import Stage, Status
 from ireebench.problems.check import CheckResult
 from ireebench.problems.ops.gemv import bytes_breakdown, bytes_moved
@@ -268,6 +273,34 @@ def test_measured_times_add_up_to_tokens_a_second() -> None:
 def test_a_trial_that_is_wrong_unchecked_or_of_another_weight_has_no_time(changes: dict[str, object]) -> None:
     gemvs = decode.token_gemvs(decode.find_model("llama3-8b"))
     assert decode.best_times([trial((1, 4096, 4096), 9.0, **changes)], gemvs, "cold") == {}
+
+
+def final(shape: tuple[int, ...], span_us: float, label: str) -> Trial:
+    runs = [RunSummary(n, "cold", "cupti", 20, span_us * 900, 0.0, 0.0, span_us * 1000) for n in (1, 2)]
+    return trial(shape, span_us, label, runs=tuple(runs))
+
+
+def test_a_finalist_goes_before_what_was_faster_in_the_search_alone() -> None:
+    gemvs = decode.token_gemvs(decode.find_model("llama3-8b"))
+    trials = [trial(SHAPES["o"], 8.0, "lucky"), final(SHAPES["o"], 9.0, "vd"), trial(SHAPES["qkv"], 12.0, "vd")]
+    for order in (trials, trials[::-1]):
+        times = decode.best_times(order, gemvs, "cold")
+        assert {p: (m.span_us, m.final) for p, m in times.items()} == {"o": (9.0, True), "qkv": (12.0, False)}
+
+
+def test_the_memory_rate_is_the_highest_of_buffers_beyond_twice_the_cache() -> None:
+    def rows(cache: CachePolicy) -> list[CeilingRow]:
+        sizes = [(1_000_000, 100.0), (2_000_000, 500.0), (4_000_000, 1_000.0), (8_000_000, 2_500.0)]
+        return [CeilingRow(size, cache, Reader(1), ns, ns, ns, 5, 1, 1) for size, ns in sizes]
+
+    # 1 and 2 MB are within twice the cache of 1 MB; 4 MB in 1 us are 4000 GB/s, 8 MB in 2.5 us 3200.
+    table = CeilingTable("H200", "cupti", 1_000_000, None, tuple(rows("cold")))
+    slow = CeilingTable("H200", "cupti", 1_000_000, None, (replace(rows("cold")[3], median_ns=4_000.0),))
+    assert decode.memory_rate([slow, table], "cold") == 4000.0
+    assert decode.memory_rate([slow], "cold") == 2000.0
+    assert decode.memory_rate([table], "hot") is None
+    assert decode.memory_rate([replace(table, cache_bytes=4_000_000)], "cold") is None
+    assert decode.memory_rate([replace(table, cache_bytes=None)], "cold") == 10_000.0  # nothing is known of a cache
 
 
 def test_equal_shapes_share_a_trial() -> None:
