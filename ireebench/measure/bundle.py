@@ -46,7 +46,7 @@ def campaign_document(campaign: Campaign) -> dict[str, Any]:
 
 
 def read_campaign(path: Path) -> Campaign:
-    """The reverse of `campaign_document`; raises ValueError that names the file."""
+    """The reverse of `campaign_document`; raises ValueError that names the file once."""
     try:
         data = json.loads(path.read_text())
         if data["schema_version"] != SCHEMA_VERSION:
@@ -57,7 +57,7 @@ def read_campaign(path: Path) -> Campaign:
         final = Job.of(parts | {"protocol": data["protocol"]})
         search = Job.of(parts | {"protocol": data["search"]})
     except (LookupError, TypeError, AttributeError, OSError, json.JSONDecodeError, RecursionError) as e:
-        raise ValueError(f"{path}: not a campaign: {e}") from e
+        raise ValueError(f"{path}: not a campaign: {said(e)}") from e
     return Campaign(
         final.device,
         final.timer,
@@ -70,12 +70,24 @@ def read_campaign(path: Path) -> Campaign:
     )
 
 
+def said(error: Exception) -> str:
+    """An error in words: a KeyError alone says just the key, an OSError a number and the path that is named anyway."""
+    if isinstance(error, KeyError):
+        return f"{error} is missing"
+    return error.strerror or str(error) if isinstance(error, OSError) else str(error)
+
+
 def damaged_files(folder: Path) -> Iterator[str]:
-    """Names of files that the manifest lists and that are missing, differ, or lie outside the folder."""
+    """Names of files that the manifest lists and that are missing, differ, or lie outside the folder.
+
+    Raises ValueError, which names the folder, for one that has no manifest.
+    """
     try:
         manifest: Mapping[str, str] = dict(json.loads((folder / MANIFEST).read_text())["files"])
+    except FileNotFoundError as e:
+        raise ValueError(f"{folder}: not a bundle: it has no {MANIFEST}") from e
     except (OSError, LookupError, TypeError, AttributeError, ValueError, RecursionError) as e:
-        raise ValueError(f"{folder / MANIFEST}: not a bundle's manifest: {e}") from e
+        raise ValueError(f"{folder}: not a bundle: its {MANIFEST}: {said(e)}") from e
     root = folder.resolve()
     for name, digest in manifest.items():
         path = (folder / name).resolve()

@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import ireebench
-from ireebench.errors import BadFileError, OutputError, UserError
-from ireebench.measure.bundle import CAMPAIGN, MANIFEST, TRIALS, campaign_document, damaged_files, read_campaign
+from ireebench.errors import BadFileError, OutputError, UsageError, UserError
+from ireebench.measure.bundle import CAMPAIGN, MANIFEST, TRIALS, campaign_document, damaged_files, read_campaign, said
 from ireebench.measure.campaign import Campaign
 from ireebench.measure.job import Entry, Group
 from ireebench.problems.problem import Problem
@@ -74,9 +74,11 @@ def create_bundle(work: MeasureWork, folder: Path) -> Size:
 def join_bundles(parts: Sequence[Path], folder: Path) -> Size:
     """Writes one bundle that measures what `parts` would, so that what a process pays once is paid once.
 
-    Raises BadFileError for a part that is damaged or is measured by other rules than the first; OutputError as
-    `create_bundle`.
+    Raises UsageError for fewer than two parts, BadFileError for one that is damaged or is measured by other rules than
+    the first; OutputError as `create_bundle`.
     """
+    if len(parts) < 2:
+        raise UsageError(f"bundle join makes one bundle of several: name another beside {', '.join(map(str, parts))}")
     trials = {key: trial for part in parts for key, trial in read_trials(part).items()}
     campaigns = [_read_campaign(part) for part in parts]
     rules = replace(campaigns[0], groups=())
@@ -100,24 +102,26 @@ def read_trials(folder: Path) -> dict[str, Trial]:
     """A bundle's trials by key; raises BadFileError when it is none or is damaged."""
     try:
         damaged = list(damaged_files(folder))
-        trials = {t.key: t for t in map(trial_from, json.loads((folder / TRIALS).read_text())["trials"])}
-    except (OSError, LookupError, TypeError, AttributeError, ValueError, RecursionError, UserError) as e:
-        raise BadFileError(f"{folder}: not a bundle: {said(e)}") from e
+    except (OSError, ValueError) as e:
+        raise BadFileError(_once(folder, e)) from e
     if damaged:
         raise BadFileError(f"{folder}: its files are not those it was made with: {', '.join(damaged[:3])}")
-    return trials
+    try:
+        return {t.key: t for t in map(trial_from, json.loads((folder / TRIALS).read_text())["trials"])}
+    except (OSError, LookupError, TypeError, AttributeError, ValueError, RecursionError, UserError) as e:
+        raise BadFileError(f"{folder}: not a bundle: its {TRIALS}: {said(e)}") from e
 
 
 def _read_campaign(folder: Path) -> Campaign:
     try:
         return read_campaign(folder / CAMPAIGN)
     except (OSError, ValueError) as e:
-        raise BadFileError(f"{folder}: not a bundle: {said(e)}") from e
+        raise BadFileError(_once(folder, e)) from e
 
 
-def said(error: Exception) -> str:
-    """An error in words: a KeyError alone says just the key."""
-    return f"{error} is missing" if isinstance(error, KeyError) else str(error)
+def _once(path: Path, error: Exception) -> str:
+    """An error in words that name the path, once."""
+    return said(error) if str(path) in said(error) else f"{path}: {said(error)}"
 
 
 @contextmanager

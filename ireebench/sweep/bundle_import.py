@@ -9,6 +9,7 @@ from typing import Any
 
 from ireebench import __version__
 from ireebench.errors import BadFileError
+from ireebench.measure.bundle import said
 from ireebench.measure.campaign import AA_SUFFIX
 from ireebench.measure.ceiling_table import CeilingTable
 from ireebench.measure.result import EntryResult
@@ -17,7 +18,7 @@ from ireebench.outcome import Status
 from ireebench.store import codec
 from ireebench.store.database import Store
 from ireebench.store.trial import Environment, Trial
-from ireebench.sweep.bundle import read_trials, said
+from ireebench.sweep.bundle import read_trials
 from ireebench.sweep.ceiling import put_ceiling
 from ireebench.sweep.environment import current_environment, identity
 from ireebench.sweep.process_numbers import Numbering, Told

@@ -61,7 +61,12 @@ def test_a_group_without_a_command_prints_its_help_on_stderr(group: tuple[str, .
         (("decode", "--measured", "nan", "--efficiency", "49", "--at", "91"), 2, "measured rate is nan tokens"),
         (("ceiling", "--device", "local-task", "--sizes", "999999G", "--budget", "1"), 2,
          "no size was measured, so nothing is stored: "),
-        (("bundle", "run", "folder"), 2, "folder/manifest.json: not a bundle's manifest"),
+        (("bundle", "run", "folder"), 2, "folder: not a bundle: it has no manifest.json\n"),
+        (("bundle", "join", "folder", "folder", "-o", "b"), 2, "folder: not a bundle: it has no manifest.json\n"),
+        (("bundle", "join", "folder", "-o", "b"), 2,
+         "bundle join makes one bundle of several: name another beside folder\n"),
+        (("bundle", "import", "folder", "empty", "--db", "s.db"), 2,
+         "folder: not a bundle: it has no manifest.json\n"),
     ],
 )  # fmt: skip
 def test_a_mistake_gets_one_line(
