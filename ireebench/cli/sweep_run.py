@@ -166,7 +166,9 @@ def report_of(store: Store, outcome: Outcome, request: Request, top: int) -> Swe
     # Devices of one sweep are of one model, whose ceiling is one.
     ceilings = [ceiling_of(store, share.environment) for share in outcome.shares]
     report = make_report(trials, caches, noise, top, ceilings[0][0])
-    return replace(report, lines=(*report.lines, *(line for _, beaten in ceilings for line in beaten)))
+    return replace(
+        report, lines=(*report.lines, *(line for _, beaten in ceilings for lines in beaten.values() for line in lines))
+    )
 
 
 def _documents(report: SweepReport, outcome: Outcome) -> Iterator[dict[str, Any]]:

@@ -213,10 +213,16 @@ def fastest_excesses(excesses: Iterable[Excess]) -> tuple[Excess, ...]:
 
 
 def excess_lines(table: CeilingTable) -> tuple[str, ...]:
-    """In words, a line a cache policy: which checked kernels are still faster than the ceiling, and by how much."""
-    lines = []
+    """In words, for each cache policy: which checked kernels are still faster than the ceiling, and by how much."""
+    return tuple(line for lines in excess_by_policy(table).values() for line in lines)
+
+
+def excess_by_policy(table: CeilingTable) -> dict[CachePolicy, tuple[str, ...]]:
+    """`excess_lines`, those of each cache policy apart; a policy without any has none."""
     policies: tuple[CachePolicy, ...] = ("hot", "cold")
+    found: dict[CachePolicy, tuple[str, ...]] = {}
     for policy in policies:
+        lines = []
         for again, how in ((True, "after it was measured again"), (False, "and was not measured again")):
             left: dict[str, float] = {}
             for e in table.excesses:
@@ -227,7 +233,8 @@ def excess_lines(table: CeilingTable) -> tuple[str, ...]:
                 named = [f"{problem} by {100 * share:.2g}%" for share, problem in beaten[:_NAMED]]
                 more = [f"{len(beaten) - _NAMED} more"] if len(beaten) > _NAMED else []
                 lines.append(f"ceiling ({policy}): exceeded by a checked kernel, {how}: {', '.join([*named, *more])}")
-    return tuple(lines)
+        found[policy] = tuple(lines)
+    return found
 
 
 def ceiling_file(device_name: str) -> Path:

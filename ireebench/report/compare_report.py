@@ -36,5 +36,5 @@ def comparison_tables(found: Sequence[Evidence], figures: Sequence[str] = FIGURE
                 lines += words(fought, figure)
             tables += [lowering_table(evidence, cache), scaling_table(evidence, cache), shuffle_table(evidence, cache)]
         tables += [single] if single else []
-        lines += evidence.beaten
+        lines += [line for beaten in evidence.beaten.values() for line in beaten]
     return [t for t in tables if t.rows], lines

@@ -24,7 +24,7 @@ SampleLookup = Callable[[str, CachePolicy, str], Sequence[Samples]]
 class Evidence:
     """Trials of one environment and all that verdicts on them rest on. `rows`: one a trial and cache policy.
 
-    `beaten` says which checked kernels are faster than the ceiling.
+    `beaten` says, in lines a cache policy, which checked kernels are faster than the ceiling.
     """
 
     trials: tuple[Trial, ...]
@@ -32,7 +32,7 @@ class Evidence:
     samples: SampleLookup
     environment: Environment | None = None
     ceiling: CeilingLookup = no_ceiling
-    beaten: tuple[str, ...] = ()
+    beaten: Mapping[CachePolicy, tuple[str, ...]] = field(default_factory=dict)
     rows: tuple[Row, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ireebench.errors import StoreError
-from ireebench.measure.ceiling_table import CeilingTable, excess_lines
+from ireebench.measure.ceiling_table import CeilingTable, excess_by_policy
 from ireebench.measure.job import CachePolicy
 from ireebench.measure.result import Samples
 from ireebench.problems.problem import Problem
@@ -15,16 +15,16 @@ from ireebench.report.rows import CeilingLookup, no_ceiling
 from ireebench.store.database import Store
 
 
-def ceiling_of(store: Store, environment: int) -> tuple[CeilingLookup, tuple[str, ...]]:
-    """The lookup of an environment's measured ceiling, and in words what checked kernels exceed it by.
+def ceiling_of(store: Store, environment: int) -> tuple[CeilingLookup, Mapping[CachePolicy, tuple[str, ...]]]:
+    """The lookup of an environment's measured ceiling, and in lines a policy what checked kernels exceed it by.
 
     Where none is stored the lookup knows nothing.
     """
     body = store.ceiling(environment)
     if body is None:
-        return no_ceiling, ()
+        return no_ceiling, {}
     table = CeilingTable.from_json(json.loads(body))
-    return table.best_for, excess_lines(table)
+    return table.best_for, excess_by_policy(table)
 
 
 def load_evidence(
@@ -55,6 +55,6 @@ def load_evidence(
         mine = tuple(t for t in trials if t.environment == row)
         floors = {(p, cache): values for (p, env, cache), values in noise.items() if env == row}
         place = environments.get(row) if row is not None else None
-        ceiling, beaten = (no_ceiling, ()) if row is None else ceiling_of(store, row)
+        ceiling, beaten = (no_ceiling, {}) if row is None else ceiling_of(store, row)
         found.append(Evidence(mine, floors, samples, place, ceiling, beaten))
     return tuple(sorted(found, key=lambda e: not e.caches))

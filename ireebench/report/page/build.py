@@ -176,8 +176,7 @@ def _ceiling_words(evidence: Evidence, cache: CachePolicy) -> str:
     measured = evidence.ceiling(1 << 20, cache) is not None
     if not measured:
         return "no ceiling was measured on this device"
-    beaten = [line for line in evidence.beaten if line.startswith(f"ceiling ({cache})")]
-    return "; ".join(["against the ceiling measured on this device", *beaten])
+    return "; ".join(["against the ceiling measured on this device", *evidence.beaten.get(cache, ())])
 
 
 def _place_view(place: Place, number: int) -> PlaceView:

@@ -11,11 +11,14 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from synthetic_store import Recipe, make_evidence
+from synthetic_store import Recipe, make_evidence, make_store
 
 from ireebench.cli.main import cli
+from ireebench.measure.ceiling_device import Reader
+from ireebench.measure.ceiling_table import CeilingRow, CeilingTable, Checked, Excess
 from ireebench.report.evidence import Evidence
 from ireebench.report.page.build import build_page
+from ireebench.store.database import Store
 
 
 @pytest.fixture(scope="module")
@@ -128,6 +131,26 @@ def test_a_ceiling_that_was_not_measured_is_not_drawn(evidence: Evidence) -> Non
     without = build_page([Evidence(evidence.trials, evidence.noise, evidence.samples, evidence.environment)], {})
     assert "no ceiling was measured on this device" in without
     assert 'class="ceiling"' not in without
+
+
+def test_a_view_tells_what_exceeds_the_ceiling_under_its_own_cache_policy_alone(tmp_path: Path) -> None:
+    path = make_store(tmp_path / "a.db")
+    hot = CeilingRow(1 << 20, "hot", Reader(304, 256), 2000.0, 2000.0, 2000.0, 40, 1, 1)
+    beaten = (Checked("warm", 1 << 20, "hot", 1600.0, "cub"), Checked("chilly", 1 << 20, "cold", 1250.0, "cub"))
+    excesses = tuple(Excess(kernel, 0.3, again=True) for kernel in beaten)
+    table = CeilingTable("synthetic device", "rocprofv3", None, None, (hot, replace(hot, cache="cold")), excesses)
+    with Store.open(path) as store:
+        (environment,) = store.environments()
+        store.put_ceiling(environment, json.dumps(table.to_json()))
+    page, lines = tmp_path / "a.html", "exceeded by a checked kernel, after it was measured again:"
+    done = CliRunner().invoke(cli, ["report", str(path), "-o", str(page)])
+    assert done.exit_code == 0, done.output
+    shown = page.read_text()
+    assert f"the ceiling measured on this device; ceiling (hot): {lines} warm by 25%" in shown
+    assert "chilly" not in shown  # nothing was timed cold, so there is no such view
+    compared = CliRunner().invoke(cli, ["compare", "argmax", "--from", str(path)])
+    told = [line for line in compared.stdout.splitlines() if line.startswith("ceiling (")]
+    assert told == [f"ceiling (hot): {lines} warm by 25%", f"ceiling (cold): {lines} chilly by 60%"]
 
 
 def test_trials_that_were_only_compiled_make_a_page_too(evidence: Evidence) -> None:
