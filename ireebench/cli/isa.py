@@ -62,6 +62,7 @@ def command(
     from ireebench.space.config import Config
 
     isa.check_target(target)
+    titled = output.format != "csv"
     if condition is not None and (pair is not None or dpp_shuffle):
         raise UsageError(f"--where filters kernels; leave it out with {'--compare' if pair else '--dpp-shuffle'}")
     if pair is not None:
@@ -69,7 +70,7 @@ def command(
             raise UsageError(f"--compare takes two files and nothing else; leave out {' '.join(inputs)}")
         a, b = (_inspect_path(path, target) for path in pair)
         found = isa.compare(a, b)
-        output.emit(isa.comparison_tables(found), isa.comparison_document(found))
+        output.emit(isa.comparison_tables(found, titled=titled), isa.comparison_document(found))
         return
     if not inputs and suite is None:
         raise UsageError("which kernel? give FILE, PROBLEM or --compare A B (ireebench isa --help has examples)")
@@ -91,7 +92,7 @@ def command(
     inspection = isa.Inspection(kernels, remarks).where(where)
     for remark in inspection.remarks:
         click.echo(f"warning: {remark}", err=True)
-    output.emit(isa.tables(inspection), isa.document(inspection))
+    output.emit(isa.tables(inspection, titled=titled), isa.document(inspection))
     if failures:
         raise click.exceptions.Exit(FAILED)
 

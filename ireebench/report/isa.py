@@ -148,15 +148,26 @@ def _naming(kernels: Sequence[Inspected]) -> tuple[str, Callable[[Inspected], st
     return "from: kernel", lambda k: f"{k.source}: {k.analysis.kernel.name}"
 
 
+def _mix(kernel: Inspected) -> list[tuple[str, int | None, int]]:
+    """(class of instructions, how many in the hot loop, how many outside it); None where there is no loop."""
+    hot, outside = kernel.analysis.hot_loop, kernel.analysis.outside
+    keys = sorted({*(hot.mix if hot else ()), *outside}, key=_key)
+    return [(key, hot.mix.get(key, 0) if hot else None, outside.get(key, 0)) for key in keys]
+
+
 def mix_table(kernel: Inspected, name: str | None = None) -> Table:
     """The instruction mix: in the hot loop and outside it. `name` is the kernel's own unless given."""
-    hot, outside = kernel.analysis.hot_loop, kernel.analysis.outside
-    title = f"{name or kernel.analysis.kernel.name}: mix"
-    if hot is None:
-        return Table.of(("class", "no loop"), [(key, outside[key]) for key in sorted(outside, key=_key)], title)
-    keys = sorted({*hot.mix, *outside}, key=_key)
-    rows = [(key, hot.mix.get(key, 0), outside.get(key, 0)) for key in keys]
+    rows, title = _mix(kernel), f"{name or kernel.analysis.kernel.name}: mix"
+    if kernel.analysis.hot_loop is None:
+        return Table.of(("class", "no loop"), [(key, outside) for key, _, outside in rows], title)
     return Table.of(("class", "hot loop", "outside"), rows, title)
+
+
+def mixes_table(kernels: Sequence[Inspected]) -> Table:
+    """The mixes of all kernels, named in each row: for CSV, where a table has no title."""
+    title, name = _naming(kernels)
+    rows = [(name(k), *row) for k in kernels for row in _mix(k)]
+    return Table.of((title, "class", "hot loop", "outside"), rows, "mix")
 
 
 def _key(name: str) -> tuple[bool, str]:
@@ -188,12 +199,13 @@ def lint_table(kernels: Sequence[Inspected]) -> Table:
     return Table.of((title, "line", "lint", "what"), rows, "lints")
 
 
-def tables(inspection: Inspection) -> list[Table]:
-    """What a person reads: resources, loops, lints, and the mix of each kernel."""
+def tables(inspection: Inspection, *, titled: bool = True) -> list[Table]:
+    """Resources, loops, lints, and the mix of each kernel; in one table where titles are not shown."""
     kernels = inspection.kernels
     _, name = _naming(kernels)
     optional = [t for t in (loop_table(kernels), lint_table(kernels)) if t.rows]
-    return [resource_table(kernels), *optional, *(mix_table(k, name(k)) for k in kernels)]
+    mixes = [mix_table(k, name(k)) for k in kernels] if titled else [mixes_table(kernels)] if kernels else []
+    return [resource_table(kernels), *optional, *mixes]
 
 
 def document(inspection: Inspection) -> dict[str, Any]:
@@ -248,8 +260,11 @@ def compare(a: Inspection, b: Inspection) -> tuple[Comparison, ...]:
     return tuple(compare_kernels(x, y) for x, y in pairs)
 
 
-def comparison_tables(comparisons: Sequence[Comparison]) -> list[Table]:
-    """Side by side, differences first."""
+def comparison_tables(comparisons: Sequence[Comparison], *, titled: bool = True) -> list[Table]:
+    """Side by side, differences first; in one table that names the pair in each row where titles are not shown."""
+    if not titled:
+        rows = [(c.a, c.b, d.figure, d.a, d.b, d.same) for c in comparisons for d in c.figures]
+        return [Table.of(("kernel A", "kernel B", "figure", "A", "B", "same"), rows)]
     return [
         Table.of(("figure", "A", "B", "same"), [(d.figure, d.a, d.b, d.same) for d in c.figures], f"A: {c.a}  B: {c.b}")
         for c in comparisons

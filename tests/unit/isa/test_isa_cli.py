@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import subprocess
 import sys
@@ -58,6 +60,42 @@ def test_several_files_and_a_folder_say_where_each_kernel_is_from():
     rows = run(str(DATA / "lints"), "--format", "csv").stdout.splitlines()
     assert rows[0].startswith("from,target,kernel,VGPR")
     assert sum("full-wait.hit.s,gfx942,k," in row for row in rows) == 1
+
+
+def csv_tables(*args: str) -> list[list[dict[str, str]]]:
+    parts = run(*args, "--format", "csv").stdout.split("\n\n")
+    return [list(csv.DictReader(io.StringIO(part))) for part in parts]
+
+
+def test_csv_names_the_kernel_of_each_row_of_the_mix():
+    other = str(DATA / "argmax_gfx1201.s")
+    mixes = csv_tables(GFX942, other)[-1]
+    assert {r["from"] for r in mixes} == {GFX942, other}
+    mine = {r["class"]: (r["hot loop"], r["outside"]) for r in mixes if r["from"] == GFX942}
+    (kernel,) = json.loads(run(GFX942, "--format", "json").stdout)["kernels"]
+    assert mine["buffer_load.16"] == ("1", "0")  # of the loop "a G a20 v a48 ^"
+    assert {c: int(hot) + int(outside) for c, (hot, outside) in mine.items() if hot != "0" or outside != "0"} == {
+        c: n for c, n in kernel["mix"].items() if n
+    }
+    assert csv_tables(GFX942)[-1][0]["kernel"] == "argmax_dispatch_0_arg_compare_131072xbf16"
+
+
+def test_csv_leaves_the_hot_loop_empty_where_there_is_none():
+    mixes = csv_tables(str(DATA / "lints"))[-1]
+    loops = {
+        k["source"]: bool(k["loops"])
+        for k in json.loads(run(str(DATA / "lints"), "--format", "json").stdout)["kernels"]
+    }
+    assert set(loops.values()) == {True, False}
+    assert {(r["from"], r["hot loop"] != "") for r in mixes} == set(loops.items())
+
+
+def test_a_comparison_in_csv_names_both_kernels_in_each_row():
+    (rows,) = csv_tables("--compare", GFX942, str(DATA / "argmax_gfx1201.s"))
+    assert {(r["kernel A"], r["kernel B"]) for r in rows} == {
+        ("argmax_dispatch_0_arg_compare_131072xbf16", "argmax_dispatch_0_arg_compare_131072xbf16")
+    }
+    assert [r["A"] for r in rows if r["figure"] == "vgpr"] == ["61"]
 
 
 def test_where_keeps_the_kernels_that_pass():
