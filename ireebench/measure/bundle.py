@@ -5,7 +5,6 @@ Imports what `measure` may import; it is copied into the bundle with the rest of
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import os
@@ -17,8 +16,9 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
+from ireebench.measure import bundle_arguments
 from ireebench.measure.campaign import Campaign, Progress, run_on_devices
 from ireebench.measure.ceiling import default_sizes, readable, sweep_ceiling, timer_name
 from ireebench.measure.ceiling_again import MOST_S, Figures, measure_again, measured_on, problem_sizes
@@ -154,7 +154,6 @@ def run_bundle(campaign: Campaign, devices: Sequence[str], out: Path, limits: Li
     table = _ceiling(campaign, limits) if limits.ceiling_s > 0 else None
     if table is not None:
         environment["ceiling"] = table.to_json()
-    total = sum(len(g.entries) for g in campaign.groups)
     sessions: list[dict[str, Any]] = []
     environment["sessions"] = sessions  # written with each file, so that a file tells of the processes before it
 
@@ -174,7 +173,7 @@ def run_bundle(campaign: Campaign, devices: Sequence[str], out: Path, limits: Li
             figures.add(result)
             if done % 50 == 0 or result.failure is not None:
                 note = f": {result.entry} {result.failure.status} {result.failure.reason}" if result.failure else ""
-                _say(f"{done} results of {total} entries, {time.monotonic() - started:.0f} s{note}")
+                _say(f"{done} results, {time.monotonic() - started:.0f} s{note}")
     if table is not None:  # what was measured is safe in its files by now
         left_s = MOST_S if limits.run_s is None else limits.run_s - (time.monotonic() - started)
         measure = measured_on(campaign.device, table.timer)
@@ -217,34 +216,26 @@ def _run_job(job: Job, folder: Path, deadline: float | None = None) -> Iterator[
     _say(f"{job.device} process {job.process}: {spent}")
 
 
-class _Parser(argparse.ArgumentParser):
-    """Ends in one line, as the rest of ireebench, where argparse prints its usage."""
-
-    def error(self, message: str) -> NoReturn:
-        _say(f"error: {message}; run.py --help lists the arguments")
-        sys.exit(2)
-
-
 def main(folder: Path, arguments: list[str]) -> int:
-    """The command line of `run.py`. Exit codes: 0 good, 1 a damaged bundle or no device, 2 wrong arguments."""
-    parser = _Parser(prog="run.py", description="Measure this bundle on this machine.")
-    parser.add_argument("--devices", help="comma list of device URIs that share the problems")
-    parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="stop then and keep what is done")
-    parser.add_argument("--ceiling", type=float, default=0.0, metavar="SECONDS", help="measure the read ceiling first")
-    parser.add_argument("--timer", help="timer (default: the bundle's)")
-    parser.add_argument("--processes", type=int, help="final processes (default: the bundle's)")
-    parser.add_argument("--problems", help="comma list of problem ids (default: all)")
-    parser.add_argument("--out", type=Path, default=folder / "results", help="where results go")
-    options = parser.parse_args(arguments)
+    """The command line of `run.py`. Exit codes: 0 good, 1 a damaged bundle, no device or no result, 2 wrong arguments.
+
+    Raises UserError, ValueError and OSError, whose text is one line.
+    """
+    asked = bundle_arguments.parse(folder, arguments)
     damaged = list(damaged_files(folder))
     if damaged:
         _say(f"error: {folder}: damaged bundle: {', '.join(damaged[:3])}; unpack it again")
         return 1
     campaign = read_campaign(folder / CAMPAIGN)
-    devices = options.devices.split(",") if options.devices else [campaign.device]
-    changes = {k: v for k in ("timer", "processes") if (v := getattr(options, k)) is not None}
-    wanted = frozenset(options.problems.split(",")) if options.problems else None
+    devices = asked.devices or (campaign.device,)
+    bundle_arguments.require_problems(asked.problems, campaign, folder)
+    bundle_arguments.require_alike(devices, campaign)
+    changes = {k: v for k in ("timer", "processes") if (v := getattr(asked, k)) is not None}
+    wanted = None if asked.problems is None else frozenset(asked.problems)
     campaign = placed(replace(campaign, device=devices[0], **changes), folder, wanted)
-    for path in run_bundle(campaign, devices, options.out, Limits(options.time_limit, options.ceiling)):
+    paths = run_bundle(campaign, devices, asked.out, Limits(asked.time_limit_s, asked.ceiling_s))
+    for path in paths:
         print(path)  # noqa: T201
-    return 0
+    if not paths:
+        _say("error: nothing was measured: no entry ended in time; give --time-limit more seconds")
+    return 0 if paths else 1

@@ -32,4 +32,9 @@ class Spent:
         if not self.seconds:
             return "nothing ran"
         parts = sorted(self.seconds.items(), key=lambda p: -p[1])
-        return ", ".join(f"{phase} {s:.1f} s (most: {self.slowest[phase][0]:.1f} s)" for phase, s in parts)
+        return ", ".join(f"{phase} {s:.1f} s{self._most(phase)}" for phase, s in parts)
+
+    def _most(self, phase: str) -> str:
+        """The slowest item of a phase, where it does not round to nothing."""
+        seconds, _ = self.slowest[phase]
+        return f" (most: {seconds:.1f} s)" if seconds >= 0.05 else ""

@@ -66,22 +66,73 @@ def test_bundles_of_different_rules_are_not_joined(parts: tuple[Path, Path], tmp
     assert not (tmp_path / "both").exists()
 
 
+LISTS = "; run.py --help lists the arguments\n"
+
+
+def run_py(bundle: Path, out: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs a bundle's own run.py, which finds ireebench in the bundle alone."""
+    command = [sys.executable, str(bundle / "run.py"), "--out", str(out), *arguments]
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("--devices", "foo"), "error: device 'foo': ireebench measures on hip, cuda and local-task\n"),
-        (("--timer", "nope"), "error: no timer matches 'nope'; known: "),
+        (("--devices", "foo"), "device 'foo': ireebench measures on hip, cuda and local-task\n"),
+        (("--devices", "local-task, local-task"),
+         "--devices names local-task twice; a device runs one job at a time\n"),
+        (("--devices", "local-task,cuda://0"),
+         "--devices: cuda://0 is of kind cuda; this bundle was compiled for cpu\n"),
+        (("--devices", " , "), f"argument --devices: ' , ' names nothing{LISTS}"),
+        (("--devices", ""), f"argument --devices: '' names nothing{LISTS}"),
+        (("--timer", "nope"), "no timer matches 'nope'; known: "),
+        (("--problems", "nosuch"), "no problem of this bundle matches 'nosuch'; known: custom-4x4096-f32\n"),
+        (("--problems", "custom-4x4096-f32,custom-4x4O96"),
+         "no problem of this bundle matches 'custom-4x4O96'; nearest: custom-4x4096-f32\n"),
+        (("--problems", ","), f"argument --problems: ',' names nothing{LISTS}"),
+        (("--time-limit", "-3"), f"argument --time-limit: '-3' is not a number of seconds above 0{LISTS}"),
+        (("--time-limit", "0"), f"argument --time-limit: '0' is not a number of seconds above 0{LISTS}"),
+        (("--time-limit", "nan"), f"argument --time-limit: 'nan' is not a number of seconds above 0{LISTS}"),
+        (("--time-limit", "inf"), f"argument --time-limit: 'inf' is not a number of seconds above 0{LISTS}"),
+        (("--ceiling", "-1"), f"argument --ceiling: '-1' is not a number of seconds from 0 on{LISTS}"),
+        (("--ceiling", "nan"), f"argument --ceiling: 'nan' is not a number of seconds from 0 on{LISTS}"),
+        (("--processes", "-1"), f"argument --processes: '-1' is not a whole number from 0 on{LISTS}"),
+        (("--processes", "1.5"), f"argument --processes: '1.5' is not a whole number from 0 on{LISTS}"),
     ],
-)
+)  # fmt: skip
 def test_run_py_says_in_one_line_what_it_cannot_measure(
     parts: tuple[Path, Path], tmp_path: Path, arguments: tuple[str, ...], told: str
 ) -> None:
-    run = [sys.executable, str(parts[0] / "run.py"), "--out", str(tmp_path / "out"), *arguments]
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    done = subprocess.run(run, env=environment, capture_output=True, text=True, check=False)
+    done = run_py(parts[0], tmp_path / "out", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(told)
+    assert done.stderr.startswith(f"error: {told}")
     assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_gpu_that_is_named_twice_in_two_ways_is_refused(tmp_path: Path) -> None:
+    vd = ("--target", "sm_89", "--variants", "vd", "--limit", "1", "--baselines", "none")
+    ireebench("bundle", "create", "argmax", "--shape", "4x4096", "--dtype", "f32", *vd, "-o", str(tmp_path / "b"))
+    for listed, told in (
+        ("cuda://0, cuda://0", "--devices names cuda://0 twice; a device runs one job at a time"),
+        ("cuda,cuda://0", "--devices names cuda://0 twice (it is cuda); a device runs one job at a time"),
+    ):
+        done = run_py(tmp_path / "b", tmp_path / "out", "--devices", listed)
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {told}\n")
+
+
+def test_the_spaces_of_a_list_are_not_part_of_its_names(parts: tuple[Path, Path], tmp_path: Path) -> None:
+    listed = ("--devices", " local-task , local-sync ", "--problems", " custom-4x4096-f32 ", "--processes", "0")
+    done = run_py(parts[0], tmp_path / "out", *listed)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"{tmp_path / 'out' / 'results-0.zip'}\n"
+
+
+def test_a_run_that_measured_nothing_does_not_end_well(parts: tuple[Path, Path], tmp_path: Path) -> None:
+    done = run_py(parts[0], tmp_path / "out", "--time-limit", "0.001")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[-1].startswith("error: nothing was measured: ")
 
 
 def test_results_of_another_bundle_are_refused_and_leave_no_store(parts: tuple[Path, Path], tmp_path: Path) -> None:

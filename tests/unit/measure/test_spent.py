@@ -17,3 +17,10 @@ def test_an_item_that_never_ended_counts_nothing() -> None:
     spent = Spent()
     spent.take(Event("begin", Item("a", "check"), {"monotonic_ns": 1}))
     assert str(spent) == "nothing ran"
+
+
+def test_a_slowest_item_that_rounds_to_nothing_is_left_out() -> None:
+    spent = Spent()
+    for name, phase, ms in (("begin", "load", 0), ("end", "load", 49), ("begin", "check", 50), ("end", "check", 100)):
+        spent.take(Event(name, Item("a", phase), {"monotonic_ns": ms * 10**6}))
+    assert str(spent) == "check 0.1 s (most: 0.1 s), load 0.0 s"
