@@ -297,4 +297,5 @@ def _request(asked: Asked, target: Target, measuring: Measuring | None, fresh: b
         profile=measure.profile,
         figures=_figures(measure),
         configs=_refinement(asked, target) if space.near else asked.definition,
+        variants_named=bool(space.variants),
     )

@@ -10,6 +10,7 @@ from ireebench.measure.baselines.table import is_for
 from ireebench.problems.problem import Problem
 from ireebench.space.constraints import Rejection
 from ireebench.space.enumerate import enumerate_space
+from ireebench.space.gemv import serves
 from ireebench.space.knobs import Place
 from ireebench.sweep.request import Request, Subject, trial_key
 from ireebench.variants import Variant
@@ -82,11 +83,18 @@ def _plan_variant(
     return planned, space.rejected, _refusals(request, environment, space.rejected) if nothing_left else ()
 
 
+def _variants(request: Request, problem: Problem) -> tuple[Variant, ...]:
+    """Those that were named; of the usual ones those that have a form for the problem's weights."""
+    if request.variants_named or problem.op != "gemv":
+        return request.variants
+    return tuple(v for v in request.variants if serves(problem, v))
+
+
 def plan(request: Request, environment: str) -> tuple[ProblemPlan, ...]:
     """All work of a sweep, problem by problem. `environment` is `environment.identity` of where it runs."""
     plans = []
     for problem in request.problems:
-        parts = [_plan_variant(request, environment, problem, v) for v in request.variants]
+        parts = [_plan_variant(request, environment, problem, v) for v in _variants(request, problem)]
         fitting = [b for b in request.baselines if b in request.named or is_for(b, problem)]
         baselines = [Subject(problem, baseline=b) for b in fitting]
         counts = Counter(r.constraint for _, rejected, _ in parts for r in rejected)

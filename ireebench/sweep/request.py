@@ -80,6 +80,9 @@ class Request:
     profile: Profile = NO_PROFILE
     figures: tuple[str, ...] = ()  # of baselines.figures: shown beside what is measured
     configs: ConfigSource | None = None
+    variants_named: bool = (
+        True  # by the user: refused, with the reason, where they have no form for a problem's weights
+    )
 
 
 def deal(request: Request) -> tuple[Request, ...]:
