@@ -25,6 +25,7 @@ from ireebench.measure.ceiling_again import MOST_S, Figures, measure_again, meas
 from ireebench.measure.ceiling_table import CeilingTable, excess_lines
 from ireebench.measure.device import describe
 from ireebench.measure.job import Entry, Group, Job
+from ireebench.measure.library_versions import library_versions
 from ireebench.measure.profiled import run_job
 from ireebench.measure.result import EntryResult
 from ireebench.measure.results_file import ResultsWriter
@@ -151,6 +152,7 @@ def run_bundle(campaign: Campaign, devices: Sequence[str], out: Path, limits: Li
     cache_bytes = campaign.cache_bytes or info.cache_bytes
     campaign = replace(campaign, timer=timer, cache_bytes=cache_bytes)
     environment: dict[str, Any] = {"device": asdict(info), "versions": _versions(), "timer": timer}
+    environment["details"] = library_versions(campaign.device)
     table = _ceiling(campaign, limits) if limits.ceiling_s > 0 else None
     if table is not None:
         environment["ceiling"] = table.to_json()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from dataclasses import dataclass
+from pathlib import Path
 
 _CC_MAJOR, _CC_MINOR, _L2_BYTES, _MULTIPROCESSORS = 75, 76, 38, 16  # CUdevice_attribute in cuda.h
 
@@ -40,6 +42,36 @@ def find_device(ordinal: int) -> CudaDevice | None:
         values.append(value.value)
     major, minor, l2_bytes, multiprocessors = values
     return CudaDevice(ordinal, (major, minor), l2_bytes, multiprocessors)
+
+
+def served_cuda() -> str | None:
+    """The newest CUDA that the driver serves, "12.4"; None where there is no driver."""
+    number = ctypes.c_int()
+    try:
+        if ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(number)) != 0:
+            return None
+    except (OSError, AttributeError):
+        return None
+    return f"{number.value // 1000}.{number.value % 1000 // 10}"  # 12040, as CUDA_VERSION in cuda.h
+
+
+def driver_version(kernel_module: Path = Path("/proc/driver/nvidia/version")) -> str | None:
+    """The NVIDIA driver's version, "580.95.05": by NVML, which comes with it, else by its kernel module; else None."""
+    text = ctypes.create_string_buffer(80)  # NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE
+    try:
+        nvml = ctypes.CDLL("libnvidia-ml.so.1")
+        if nvml.nvmlInit_v2() == 0:
+            told = nvml.nvmlSystemGetDriverVersion(text, len(text)) == 0
+            nvml.nvmlShutdown()
+            if told and text.value:
+                return text.value.decode(errors="replace")
+    except (OSError, AttributeError):
+        pass
+    try:
+        found = re.search(r"Module\b.*?\s(\d+\.\d+(?:\.\d+)?)\s", kernel_module.read_text())
+    except OSError:
+        return None
+    return found.group(1) if found else None
 
 
 def synchronize(ordinal: int) -> None:

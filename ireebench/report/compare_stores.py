@@ -70,6 +70,9 @@ def differences(a: Environment | None, b: Environment | None) -> tuple[str, ...]
             found += _protocol_differences(x, y)
         else:
             found.append(f"{field.name.replace('_', ' ')}: {x} against {y}")
+    # What one run alone tells may be an older ireebench's silence.
+    x, y = dict(a.details), dict(b.details)
+    found += [f"{name.replace('_', ' ')}: {x[name]} against {y[name]}" for name in x if y.get(name, x[name]) != x[name]]
     return tuple(found)
 
 

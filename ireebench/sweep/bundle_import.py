@@ -91,6 +91,7 @@ def _environment(data: Any) -> Environment:
         host=str(versions.get("host", "unknown")),
         python=str(versions.get("python", "unknown")),
         protocol="",
+        details=tuple((str(name), str(told)) for name, told in data.get("details", {}).items()),
     )
 
 

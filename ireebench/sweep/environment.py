@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import platform
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
 
 from ireebench import __version__
 from ireebench.store import codec
+from ireebench.store.database import Store
 from ireebench.store.trial import Environment
 from ireebench.sweep.request import Measuring
 
@@ -23,12 +24,15 @@ def _installed(package: str) -> str | None:
 
 def current_environment(measuring: Measuring | None) -> Environment:
     """This machine, its IREE packages and, where something is measured, its device."""
-    device, driver, uri, details = "none (compile only)", None, "none", ()
+    device, driver, uri = "none (compile only)", None, "none"
+    details: tuple[tuple[str, str], ...] = ()
     if measuring is not None:
         from ireebench.measure.device import describe
+        from ireebench.measure.library_versions import library_versions
 
         info = describe(measuring.device)
         device, driver, uri = info.name, info.driver, info.uri
+        details = tuple(library_versions(measuring.device).items())
     return Environment(
         device=device,
         device_uri=uri,
@@ -43,8 +47,19 @@ def current_environment(measuring: Measuring | None) -> Environment:
     )
 
 
+def environment_row(store: Store, here: Environment) -> int:
+    """The row of `here` in a store; a store that was begun before details were recorded is gone on with in its own."""
+    before = replace(here, details=())
+    known = (row for row, stored in store.environments().items() if stored == before)
+    row = next(known, None)
+    return store.put_environment(here) if row is None else row
+
+
 def identity(environment: Environment) -> str:
-    """Digest of what a stored figure depends on: device, driver, compiler and runtime; not ireebench's own version."""
+    """Digest of what a stored figure depends on: device, driver, compiler and runtime.
+
+    Not ireebench's own version, and not the libraries in `details`: a newer PyTorch does not undo a sweep.
+    """
     e = environment
     return codec.digest(
         codec.to_json([e.device, e.device_uri, e.driver, e.runtime_version, e.compiler_version, e.host])

@@ -12,7 +12,7 @@ from ireebench.outcome import Status
 from ireebench.problems.problem import Problem
 from ireebench.store.database import Store
 from ireebench.store.trial import Environment, Trial
-from ireebench.sweep.environment import current_environment, identity
+from ireebench.sweep.environment import current_environment, environment_row, identity
 from ireebench.sweep.figures import figure_stage
 from ireebench.sweep.plan import Planned, ProblemPlan, plan
 from ireebench.sweep.request import Request, deal
@@ -97,7 +97,7 @@ class _Part:
 
 
 def _part(request: Request, here: Environment, store: Store) -> _Part:
-    environment = store.put_environment(here)
+    environment = environment_row(store, here)
     plans = plan(request, identity(here))
     store.put_trials(refused_trial(r, environment) for p in plans for r in p.refused)
     return _Part(request, (identity(here), environment), plans, resume(plans, request, store))

@@ -7,8 +7,10 @@ import os
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ireebench.measure.baselines.native_build import missing_compiler
@@ -220,3 +222,38 @@ def noise_of_one(files: list[str], bundle: Path, folder: Path) -> list[tuple[int
     """The A/A figures of one run on its own."""
     ireebench("bundle", "import", str(bundle), *files, "--db", str(folder / "one.db"))
     return noise(folder / "one.db")
+
+
+def details_of(db: Path) -> dict[str, str]:
+    """The libraries that a report of a store tells."""
+    document = json.loads(ireebench("report", str(db), "--format", "json"))
+    assert document["environments"] == [document["environment"]]
+    details: dict[str, str] = document["environment"]["details"]
+    return details
+
+
+def test_library_versions_come_home_and_change_no_trials_key(
+    parts: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "torch-2.6.0+cu124.dist-info").mkdir()
+    metadata = "Metadata-Version: 2.1\nName: torch\nVersion: 2.6.0+cu124\n"
+    (tmp_path / "torch-2.6.0+cu124.dist-info" / "METADATA").write_text(metadata)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    files = run(parts[0], tmp_path / "results")
+    ireebench("bundle", "import", str(parts[0]), *files, "--db", str(tmp_path / "new.db"))
+    assert details_of(tmp_path / "new.db") == {"numpy": np.__version__, "torch": "2.6.0+cu124"}
+    # The same results as an older run.py wrote them: without any versions of libraries.
+    older = []
+    for file in map(Path, files):
+        older.append(tmp_path / file.name)
+        with zipfile.ZipFile(file) as there, zipfile.ZipFile(older[-1], "w") as here:
+            for name in there.namelist():
+                body = there.read(name)
+                if name == "environment.json":
+                    told = json.loads(body)
+                    assert told.pop("details")["torch"] == "2.6.0+cu124"
+                    body = json.dumps(told).encode()
+                here.writestr(name, body)
+    ireebench("bundle", "import", str(parts[0]), *map(str, older), "--db", str(tmp_path / "old.db"))
+    assert details_of(tmp_path / "old.db") == {}
+    assert held(tmp_path / "old.db") == held(tmp_path / "new.db")

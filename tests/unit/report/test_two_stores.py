@@ -93,3 +93,10 @@ def test_a_store_that_is_not_there_is_one_line(store: Path, tmp_path: Path) -> N
     assert result.returncode == 2
     assert result.stderr.startswith("error: ")
     assert result.stderr.count("\n") == 1
+
+
+def test_a_library_that_both_runs_tell_differently_is_said_to_differ(tmp_path: Path) -> None:
+    old = replace(ENVIRONMENT, details=(("torch", "2.5.1"), ("numpy", "2.1.0"), ("cub", "2.7.1")))
+    new = replace(ENVIRONMENT, details=(("torch", "2.6.0"), ("numpy", "2.1.0")))
+    stores = [make_store(tmp_path / f"{n}.db", Recipe(environment=e)) for n, e in enumerate((old, new))]
+    assert document(*stores)["differences"] == ["torch: 2.5.1 against 2.6.0"]
