@@ -230,7 +230,7 @@ def excess_by_policy(table: CeilingTable) -> dict[CachePolicy, tuple[str, ...]]:
                     left[e.kernel.problem] = max(table.left(e), left.get(e.kernel.problem, 0.0))
             beaten = sorted(((share, problem) for problem, share in left.items() if share > 0), reverse=True)
             if beaten:
-                named = [f"{problem} by {100 * share:.2g}%" for share, problem in beaten[:_NAMED]]
+                named = [f"{problem} by {_percent(share)}" for share, problem in beaten[:_NAMED]]
                 more = [f"{len(beaten) - _NAMED} more"] if len(beaten) > _NAMED else []
                 lines.append(f"ceiling ({policy}): exceeded by a checked kernel, {how}: {', '.join([*named, *more])}")
         found[policy] = tuple(lines)
@@ -259,3 +259,9 @@ def load(path: Path) -> CeilingTable | None:
         return None
     except ValueError as e:
         raise ValueError(f"{path}: {e}") from e
+
+
+def _percent(share: float) -> str:
+    """Two digits where they say something: "0.45%", "4.1%", "101%"."""
+    percent = 100 * share
+    return f"{percent:.0f}%" if percent >= 10 else f"{percent:.2g}%"

@@ -255,6 +255,12 @@ def test_the_lines_name_the_worst_first_and_count_the_rest() -> None:
     )
 
 
+def test_an_excess_of_a_hundred_percent_is_written_out() -> None:
+    twice = Excess(Checked("a", MIB, "hot", 1_000.0, "cub"), 1.0, True)  # the ceiling's row takes 2 us
+    (line,) = excess_lines(replace(MEASURED, excesses=(twice,)))
+    assert line.endswith("measured again: a by 100%")
+
+
 # From here on: the ends of a campaign.
 
 ENTRIES = (Entry("a", vmfb="a.vmfb"), Entry("b", vmfb="b.vmfb"), Entry("cub", baseline="cub", always=True))
