@@ -47,10 +47,14 @@ _bytes_moved = lru_cache(maxsize=64)(table.bytes_moved)
 
 def rows_of(trial: Trial, ceiling: CeilingLookup = no_ceiling) -> tuple[Row, ...]:
     """A row per cache policy that was timed, hot first; one row with no timing for the rest."""
-    moved = _bytes_moved(trial.baseline, trial.problem)
+    return _rows(trial, _bytes_moved(trial.baseline, trial.problem), ceiling)
+
+
+def _rows(trial: Trial, moved: int | None, ceiling: CeilingLookup) -> tuple[Row, ...]:
     rows = []
-    policies: tuple[CachePolicy, ...] = ("hot", "cold")
-    for cache in policies if trial.runs else ():
+    runs = trial.runs
+    policies: tuple[CachePolicy, ...] = (runs[0].cache,) if len(runs) == 1 else ("hot", "cold") if runs else ()
+    for cache in policies:
         timing = trial.timing(cache)
         if timing is None:
             continue
@@ -64,7 +68,16 @@ def rows_of(trial: Trial, ceiling: CeilingLookup = no_ceiling) -> tuple[Row, ...
 
 def all_rows(trials: Iterable[Trial], ceiling: CeilingLookup = no_ceiling) -> tuple[Row, ...]:
     """The rows of many trials, in order."""
-    return tuple(row for t in trials for row in rows_of(t, ceiling))
+    # A store's trials share their problems, so identity stands for equality here, without hashing 100,000 of them; the
+    # rows keep the trials, and so the problems, alive.
+    known: dict[tuple[int, str | None], int | None] = {}
+    rows: list[Row] = []
+    for trial in trials:
+        key = (id(trial.problem), trial.baseline)
+        if key not in known:
+            known[key] = table.bytes_moved(trial.baseline, trial.problem)
+        rows += _rows(trial, known[key], ceiling)
+    return tuple(rows)
 
 
 def _evidence(trial: Trial) -> dict[str, Any] | None:
