@@ -48,6 +48,14 @@ def start(folder: Path, env: Mapping[str, str], *arguments: str) -> subprocess.P
     )  # fmt: skip
 
 
+def patched(folder: Path, env: Mapping[str, str], code: str) -> dict[str, str]:
+    """An environment in which every Python process runs `code` first."""
+    site = folder / "site"
+    site.mkdir()
+    (site / "sitecustomize.py").write_text(code)
+    return {**env, "PYTHONPATH": str(site)}
+
+
 def waits_for(path: Path, part: str, process: subprocess.Popen[str], seconds: float = 120) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -192,10 +200,7 @@ time.time_ns = lambda: int(_backwards() * 1e9)
 
 
 def test_a_clock_that_goes_backwards_changes_nothing(caches: Mapping[str, str], tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    site.mkdir()
-    (site / "sitecustomize.py").write_text(BACKWARDS)
-    env = {**caches, "PYTHONPATH": str(site), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    env = patched(tmp_path, {**caches, "XDG_CACHE_HOME": str(tmp_path / "cache")}, BACKWARDS)
     process = start(tmp_path, env, *SWEEP, *FAST)
     _, told = process.communicate(timeout=240)
     assert process.returncode == 0, told
@@ -250,10 +255,7 @@ if any("ireebench.measure.worker" in a for a in sys.orig_argv):
 
 
 def test_a_gpu_error_costs_one_candidate(caches: Mapping[str, str], tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    site.mkdir()
-    (site / "sitecustomize.py").write_text(BROKEN_GPU)
-    env = {**caches, "PYTHONPATH": str(site), "VICTIM": str(tmp_path / "victim")}
+    env = patched(tmp_path, {**caches, "VICTIM": str(tmp_path / "victim")}, BROKEN_GPU)
     process = start(tmp_path, env, *SWEEP, *FAST)
     _, told = process.communicate(timeout=240)
     assert process.returncode == 0, told
@@ -298,3 +300,31 @@ def test_a_profiler_that_is_killed_leaves_no_process_and_fails_its_candidates_wi
     assert {t.status.value for t in trials} == {"run_failed"}
     assert all(t.reason and not t.runs for t in trials)
     assert left_in(tmp_path) == []
+
+
+# A bug of ours: nothing that any user or machine did.
+BUG = """
+from ireebench.problems import select
+def broken(*_, **__):
+    raise ZeroDivisionError("ours")
+select.match_names = broken
+"""
+
+
+def test_a_bug_of_ours_is_said_to_be_one_and_its_traceback_is_kept(caches: Mapping[str, str], tmp_path: Path) -> None:
+    env = patched(tmp_path, {**caches, "TMPDIR": str(tmp_path)}, BUG)
+    process = start(tmp_path, env, "models", "--models", "llama3")
+    out, told = process.communicate(timeout=60)
+    assert process.returncode == 1
+    (log,) = tmp_path.glob("ireebench-*.log")
+    assert (out, told) == ("", f"internal error: ZeroDivisionError: ours; please report it with {log}\n")
+    assert "in broken" in log.read_text()
+
+
+def test_a_bug_of_ours_shows_its_traceback_where_it_is_asked_for(caches: Mapping[str, str], tmp_path: Path) -> None:
+    env = patched(tmp_path, {**caches, "TMPDIR": str(tmp_path), "IREEBENCH_TRACEBACK": "1"}, BUG)
+    process = start(tmp_path, env, "models", "--models", "llama3")
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert told.startswith("Traceback")
+    assert not list(tmp_path.glob("ireebench-*.log"))

@@ -7,12 +7,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from ceiling_pool import StillPool, StillTimer
 
 from ireebench.measure import bundle, ceiling_again
 from ireebench.measure import ceiling as ceiling_module
@@ -44,7 +44,7 @@ BYTES = 64 * MIB + 128
 
 
 @dataclass
-class Memory:
+class Memory(StillPool, StillTimer):
     """A device and its clock: reading `size` bytes takes `ns[size, policy]`; another size 1 ns a KiB."""
 
     ns: Mapping[tuple[int, CachePolicy], int]
@@ -63,22 +63,6 @@ class Memory:
             self.read.append((size_bytes, policy))
 
         return ReadRunnable(copies, launch, lambda: None)
-
-    def empty(self) -> None:
-        pass
-
-    def fold(self, reader: Reader, size_bytes: int) -> int:
-        return 0
-
-    def close(self) -> None:
-        pass
-
-    def missing(self, device: str) -> None:
-        return None
-
-    @contextmanager
-    def session(self, device: str) -> Iterator[None]:
-        yield
 
     def sample(self, runnable: Runnable, copies: list[int]) -> list[Invocation]:
         taken = []

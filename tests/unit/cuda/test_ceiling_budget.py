@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
+from ceiling_pool import StillPool, StillTimer
 
 from ireebench.measure import ceiling as ceiling_module
 from ireebench.measure.baselines.native_build import Kind
@@ -19,7 +19,7 @@ from ireebench.measure.timers.base import Invocation
 
 
 @dataclass
-class Machine:
+class Machine(StillPool, StillTimer):
     """A device, a timer and the host's clock in one. A read takes `ns(size, policy, reader)`, and the host as long."""
 
     ns: Callable[[int, CachePolicy, Reader], float]
@@ -52,22 +52,6 @@ class Machine:
             self.read.append((size_bytes, policy))
 
         return ReadRunnable(copies, launch, lambda: None)
-
-    def empty(self) -> None:
-        pass
-
-    def fold(self, reader: Reader, size_bytes: int) -> int:
-        return 0
-
-    def close(self) -> None:
-        pass
-
-    def missing(self, device: str) -> None:
-        return None
-
-    @contextmanager
-    def session(self, device: str) -> Iterator[None]:
-        yield
 
     def sample(self, runnable: Runnable, copies: list[int]) -> list[Invocation]:
         self.now += self.call_s

@@ -8,12 +8,11 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from ceiling_pool import StillPool, StillTimer
 
 from ireebench.cli.ceiling import parse_sizes
 from ireebench.errors import UsageError
@@ -133,7 +132,7 @@ def test_sizes_are_read_with_their_units() -> None:
         parse_sizes("7")
 
 
-class Counting:
+class Counting(StillPool):
     """A pool whose reader with `fast` workgroups takes 100 ns and every other 200 ns, on a clock of its own."""
 
     pool_bytes = 64 << 20
@@ -151,28 +150,12 @@ class Counting:
 
         return ReadRunnable(copies, launch, lambda: None)
 
-    def empty(self) -> None:
-        pass
 
-    def fold(self, reader: Reader, size_bytes: int) -> int:
-        return 0
-
-    def close(self) -> None:
-        pass
-
-
-class Clock:
+class Clock(StillTimer):
     """A timer that reads the pool's own clock; named after one that is given single readers, or many at once."""
 
     def __init__(self, name: str, pool: Counting) -> None:
         self.name, self.pool, self.calls = name, pool, 0
-
-    def missing(self, device: str) -> None:
-        return None
-
-    @contextmanager
-    def session(self, device: str) -> Iterator[None]:
-        yield
 
     def sample(self, runnable: Runnable, copies: list[int]) -> list[Invocation]:
         self.calls += 1
