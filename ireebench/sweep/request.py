@@ -80,9 +80,7 @@ class Request:
     profile: Profile = NO_PROFILE
     figures: tuple[str, ...] = ()  # of baselines.figures: shown beside what is measured
     configs: ConfigSource | None = None
-    variants_named: bool = (
-        True  # by the user: refused, with the reason, where they have no form for a problem's weights
-    )
+    variants_named: bool = True  # by the user: one with no form for a problem's weights is refused, not left out
 
 
 def deal(request: Request) -> tuple[Request, ...]:
