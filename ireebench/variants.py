@@ -77,6 +77,14 @@ FORMS: dict[str, Form] = {
             "4-bit weights looked up a byte at a time in the workgroup's memory, scaled a block at a time",
             GEMV,
         ),
+        Form(
+            "dequant_sums",
+            "dequant_sums.mlir.j2",
+            1,
+            Ship.IR_REWRITE,
+            "4-bit codes summed as they lie in their words, offset and scaled a block at a time",
+            GEMV,
+        ),
     )
 }
 
@@ -148,6 +156,16 @@ VARIANTS: dict[str, Variant] = {
             "ballot",
             True,
             "vd on 4-bit weights looked up in pairs",
+            GEMV,
+            ("hip", "cuda"),
+        ),
+        Variant(
+            "vd_sums",
+            ("dequant_sums",),
+            False,
+            "ballot",
+            True,
+            "vd on sums of unscaled 4-bit codes",
             GEMV,
             ("hip", "cuda"),
         ),

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ireebench.candidate import Candidate
 from ireebench.ir.attributes import compilation_info_text
-from ireebench.ir.gemv_pairs import pairs_layouts, pairs_values
+from ireebench.ir.gemv_pairs import pairs_values
+from ireebench.ir.gemv_parts import part_layouts
+from ireebench.ir.gemv_sums import sums_values
 from ireebench.ir.layout import Layout, tensor_type
 from ireebench.problems.formats import WEIGHT_FORMATS
 from ireebench.space.gemv import CODES_A_WORD, lanes_over_columns, lanes_over_k
@@ -54,7 +56,8 @@ def gemv_layouts(candidate: Candidate) -> tuple[Layout, ...]:
         "matvec_split": _split_layouts,
         "dequant": _dequant_layouts,
         "dequant_words": _dequant_layouts,
-        "dequant_pairs": pairs_layouts,
+        "dequant_pairs": part_layouts,
+        "dequant_sums": part_layouts,
     }[candidate.form.name](candidate)
 
 
@@ -324,4 +327,5 @@ _DECODINGS: Mapping[str, Callable[[Candidate], dict[str, object]]] = {
     "dequant": _block_decoding,
     "dequant_words": _words_decoding,
     "dequant_pairs": pairs_values,
+    "dequant_sums": sums_values,
 }

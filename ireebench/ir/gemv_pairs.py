@@ -1,4 +1,4 @@
-"""GEMV in 4 bits by pairs: layouts and template values of form `dequant_pairs`.
+"""GEMV in 4 bits by pairs: template values of form `dequant_pairs`.
 
 A byte holds two codes, so 256 pairs of f16 values serve any 4-bit format. The table lies in the workgroup's memory once
 for each bank: lane i reads copy i, and no two lanes of a wave wait for each other. (One copy takes 3.1 turns for 32
@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from ireebench.candidate import Candidate
 from ireebench.ir.attributes import lowering_config_text
+from ireebench.ir.gemv_parts import dot_layout, part_layouts, part_values, weight_shape, words_a_part
 from ireebench.ir.layout import Layout, tensor_type
-from ireebench.problems.formats import WEIGHT_FORMATS
-from ireebench.space.gemv import CODES_A_WORD, PAIR_COPIES, PAIRS, lanes_over_k
+from ireebench.space.gemv import PAIR_COPIES, PAIRS
 
 BYTES_A_WORD = 4
 # Bytes of a pair. An address is byte x row + 4 x copy; both parts are made in bytes and shifted down without a
@@ -42,65 +42,6 @@ def pair_table(dtype: str) -> tuple[int, ...]:
     return tuple(np.stack([values[codes & 15], values[codes >> 4]], axis=1).view(np.int32)[:, 0].tolist())
 
 
-def _in_block(candidate: Candidate) -> tuple[int, int, int]:
-    """Lanes that share a row, parts that a block is cut into (TH codes each), and lanes that take them."""
-    block = WEIGHT_FORMATS[candidate.problem.dtype].block or 1
-    th = candidate.config.th or block
-    lanes = lanes_over_k(candidate.problem.reduction, th, candidate.target.subgroup_size)
-    return lanes, block // th, min(block // th, lanes)
-
-
-def _part_shape(candidate: Candidate) -> tuple[int, ...]:
-    """Rows, vectors if several, blocks, parts of a block: a sum each."""
-    m, n, k = candidate.problem.shape
-    block = WEIGHT_FORMATS[candidate.problem.dtype].block or 1
-    return (n, *((m,) if m > 1 else ()), k // block, _in_block(candidate)[1])
-
-
-def pairs_layouts(candidate: Candidate) -> tuple[Layout, ...]:
-    """The layout of the one dispatch: that of its last sum, over the parts of a row."""
-    c = candidate.config
-    m = candidate.problem.shape[0]
-    block = WEIGHT_FORMATS[candidate.problem.dtype].block or 1
-    lanes, parts, in_block = _in_block(candidate)
-    size = candidate.target.subgroup_size
-    dims = [
-        (c.rw or 1, 0, 0, c.sr or 1, size // lanes),
-        *([(m, 0, 0, 1, 1)] if m > 1 else []),
-        (0, max((c.pr or 1) // block, 1), 1, c.sg or 1, lanes // in_block),
-        (0, parts, 1, 1, in_block),
-    ]
-    workgroup, partial, thread, subgroups, lane_basis = (tuple(d[i] for d in dims) for i in range(5))
-    shape = _part_shape(candidate)
-    return (
-        Layout(
-            op="linalg.generic",
-            operand=tensor_type(shape, "f32"),
-            input_shape=shape,
-            workgroup=workgroup,
-            partial_reduction=partial,
-            thread=thread,
-            subgroup_basis=subgroups,
-            lane_basis=lane_basis,
-            subgroup_size=size,
-            waves_per_eu=c.wpe,
-        ),
-    )
-
-
-def _dot_layout(candidate: Candidate, last: Layout) -> Layout:
-    """Each lane's sum over its codes of a block: lanes as in the last sum, words, bytes and halves kept in a lane."""
-    words = (candidate.config.th or CODES_A_WORD) // CODES_A_WORD
-    return replace(
-        last,
-        workgroup=(),
-        partial_reduction=(),
-        thread=(*last.thread, words, BYTES_A_WORD, 2),
-        subgroup_basis=(*last.subgroup_basis, 1, 1, 1),
-        lane_basis=(*last.lane_basis, 1, 1, 1),
-    )
-
-
 def _fill_layout(last: Layout) -> Layout:
     """The table's rows spread over all subgroups; in a subgroup over the lanes that a row of copies leaves."""
     along = PAIR_COPIES // _FILL
@@ -116,28 +57,14 @@ def _fill_layout(last: Layout) -> Layout:
 
 def pairs_values(candidate: Candidate) -> dict[str, object]:
     """The values that `dequant_pairs` needs beyond those of every 4-bit form."""
-    problem = candidate.problem
-    m, n, k = problem.shape
-    form = WEIGHT_FORMATS[problem.dtype]
-    block = form.block or 1
-    blocks, parts = k // block, _in_block(candidate)[1]
-    words = block // parts // CODES_A_WORD
-    batch = ["m"] if m > 1 else []
-    lead = [m] if m > 1 else []
-    at = len(batch)
-    inner = (blocks, parts, words, BYTES_A_WORD, 2)
-    (last,) = pairs_layouts(candidate)
+    inner = (words_a_part(candidate), BYTES_A_WORD, 2)
+    (last,) = part_layouts(candidate)
     return {
+        **part_values(candidate, inner, ("v", "u", "h")),
+        "looked_up": tensor_type(weight_shape(candidate, *inner[:-1]), "i32"),
         "fill_config": lowering_config_text(_fill_layout(last)),
-        "dot_config": lowering_config_text(_dot_layout(candidate, last)),
-        "words": tensor_type((n, blocks, parts, words), "i32"),
-        "looked_up": tensor_type((n, *inner[:-1]), "i32"),
-        "wide_pairs": tensor_type((n, *inner), "f32"),
-        "parts": tensor_type(_part_shape(candidate), "f32"),
-        "activation_pairs": tensor_type((*lead, *inner), "f16"),
-        "pair_groups": [*[[0]] * at, list(range(at, at + len(inner)))],
-        "pair_shape": [*lead, *inner],
-        "pairs": list(pair_table(problem.dtype)),
+        "dot_config": lowering_config_text(dot_layout(last, inner)),
+        "pairs": list(pair_table(candidate.problem.dtype)),
         "copies": PAIR_COPIES,
         "last_copy": PAIR_COPIES - 1,
         "places": (PAIRS + 1) * PAIR_COPIES,
@@ -145,13 +72,4 @@ def pairs_values(candidate: Candidate) -> dict[str, object]:
         "left": list(LEFT),
         "right": list(RIGHT),
         "row_mask": ROW_MASK,
-        "dot_loops": ", ".join(["n", *batch, "b", "l", "v", "u", "h"]),
-        "activation_pair_loops": ", ".join([*batch, "b", "l", "v", "u", "h"]),
-        "part_loops": ", ".join(["n", *batch, "b", "l"]),
-        "dot_iterators": ", ".join(['"parallel"'] * (3 + at) + ['"reduction"'] * 3),
-        "part_iterators": ", ".join(['"parallel"'] * (1 + at) + ['"reduction"'] * 2),
-        "widen_scale": (
-            f"      %wide_scale = arith.extf %scale : {form.scale_dtype} to f32\n" if form.scale_dtype != "f32" else ""
-        ),
-        "scale_name": "%wide_scale" if form.scale_dtype != "f32" else "%scale",
     }

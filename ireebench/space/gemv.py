@@ -13,8 +13,10 @@ from ireebench.space.geometry import MAX_LOAD_BYTES, is_power_of_two
 from ireebench.space.knob import UNSET, Knob, Place, Values, powers_of_two
 from ireebench.variants import Variant
 
-# Weights that a lane may hold of one tile; with the activations' copies of them more would spill.
+# Weights that a lane may hold of one tile; with the activations' copies of them more would spill. Twice as many where
+# it keeps the words and sums each part of a block at once (eight rows of 32 codes: 80 registers on sm_90).
 MAX_WEIGHTS_PER_LANE = 128
+_SUMMED_BY_PARTS = ("dequant_pairs", "dequant_sums")
 CODES_A_WORD = 8
 # Entries of the table of form `dequant_pairs`, one for each byte of two codes, and copies of it: shared memory has 32
 # banks of 4 bytes (CUDA C++ programming guide, compute capability 5.x and later; AMD CDNA3 ISA guide, section 11).
@@ -74,6 +76,12 @@ def _weights_per_lane(c: Candidate) -> int:
     return rows * (k.pr or 1) // ((k.sg or 1) * _lanes(c))
 
 
+def _fits_registers(c: Candidate) -> bool:
+    limit = MAX_WEIGHTS_PER_LANE * (2 if c.form.name in _SUMMED_BY_PARTS else 1)
+    weights = _weights_per_lane(c)
+    return weights * c.problem.shape[0] <= MAX_WEIGHTS_PER_LANE * 2 and weights <= limit
+
+
 def _tile_fills(c: Candidate) -> bool:
     k = c.config
     if c.problem.layout == "kn":
@@ -93,6 +101,8 @@ def _row_tile(c: Candidate) -> bool:
 def serves(problem: Problem, variant: Variant) -> bool:
     """Whether a variant has a form for the problem's weights at all."""
     four_bit = WEIGHT_FORMATS[problem.dtype].block is not None
+    if variant.name == "vd_sums":
+        return problem.dtype == "q4_0"
     if variant.name in ("vd_words", "vd_pairs"):
         return four_bit
     return not variant.split or (not four_bit and problem.layout == "nk" and problem.shape[0] == 1)
@@ -100,7 +110,7 @@ def serves(problem: Problem, variant: Variant) -> bool:
 
 _SERVED = Constraint(
     "weight_format",
-    "vd_words and vd_pairs serve 4-bit weights; vd_split f16 and bf16 stored N x K, one vector at a time",
+    "vd_words and vd_pairs serve 4-bit weights, vd_sums q4_0; vd_split f16 and bf16 stored N x K, one vector at a time",
     lambda c: serves(c.problem, c.variant),
 )
 
@@ -172,11 +182,8 @@ GEMV_COMMON = (
     *_MISCOMPILED,
     Constraint(
         "tile_in_registers",
-        f"a lane would hold more than {MAX_WEIGHTS_PER_LANE} weights at once and spill registers",
-        lambda c: (
-            _weights_per_lane(c) * c.problem.shape[0] <= MAX_WEIGHTS_PER_LANE * 2
-            and _weights_per_lane(c) <= MAX_WEIGHTS_PER_LANE
-        ),
+        f"a lane would hold more than {MAX_WEIGHTS_PER_LANE} weights at once (vd_pairs, vd_sums: twice that) and spill",
+        _fits_registers,
     ),
 )
 
@@ -203,12 +210,29 @@ _SHARED_TABLE = Constraint(
     "form '{c.form.name}' keeps a table in the memory that a GPU's workgroup shares; {t.name} has none",
     lambda c: c.target.backend != "cpu",
 )
+_CODES_OF_TWOS_COMPLEMENT = Constraint(
+    "twos_complement",
+    "form '{c.form.name}' is for codes that are numbers in two's complement: q4_0",
+    lambda c: c.problem.dtype == "q4_0",
+)
+_LAYOUT_OF_GPU = Constraint(
+    "gpu_layout",
+    "form '{c.form.name}' says which lane sums what; {t.name} has no lanes",
+    lambda c: c.target.backend != "cpu",
+)
+# Seen in the emulator on gfx942, IREE 3.13: results off by the surplus, and reads of LDS that nothing wrote.
+_VECTORS_IN_BLOCK = Constraint(
+    "vectors_in_block",
+    "with several vectors IREE loses part of the sum where TH={k.th} lets four lanes or more share a block",
+    lambda c: c.problem.shape[0] == 1 or (WEIGHT_FORMATS[c.problem.dtype].block or 0) < 4 * (c.config.th or 1),
+)
 GEMV_FORMS: dict[str, tuple[Constraint, ...]] = {
     "matvec": (_FLOAT_WEIGHTS,),
     "matvec_split": (_FLOAT_WEIGHTS,),
     "dequant": (_FOUR_BIT, _LOADS_IN_BLOCK),
     "dequant_words": (_FOUR_BIT, _LOADS_IN_BLOCK),
     "dequant_pairs": (_FOUR_BIT, _LOADS_IN_BLOCK, _SHARED_TABLE),
+    "dequant_sums": (_FOUR_BIT, _CODES_OF_TWOS_COMPLEMENT, _LOADS_IN_BLOCK, _LAYOUT_OF_GPU, _VECTORS_IN_BLOCK),
 }
 GEMV_UNTUNED = (
     _SERVED,
@@ -269,9 +293,9 @@ GEMV_KNOBS: tuple[Knob, ...] = (
 def preference(c: Candidate) -> tuple[float, ...]:
     """Small is promising: 16-byte loads, one an iteration, few rows a lane, about four subgroups over K.
 
-    Rows of a lane: one for floats, two for 4-bit weights, which share the conversions of the activations. Where each
-    workgroup fills a table first, four, and eight subgroups in all: with four, the filling alone takes ptxas to 72
-    registers on sm_90; with eight, the kernel takes 42 to 48.
+    Rows of a lane: one for floats, two for 4-bit weights, which share the conversions of the activations, four where
+    they share more. Where each workgroup fills a table first, eight subgroups in all: with four, the filling alone
+    takes ptxas to 72 registers on sm_90; with eight, the kernel takes 42 to 48.
     """
     k = c.config
     if c.problem.layout == "kn":
@@ -284,7 +308,7 @@ def preference(c: Candidate) -> tuple[float, ...]:
     rows = (k.rw or 1) / _rows_of_subgroup(c)
     loads = (k.pr or 1) / ((k.sg or 1) * _lanes(c) * (k.th or 1))
     fills = c.form.name == "dequant_pairs"
-    wanted = 4.0 if fills else 2.0 if WEIGHT_FORMATS[c.problem.dtype].block else 1.0
+    wanted = 4.0 if c.form.name in _SUMMED_BY_PARTS else 2.0 if WEIGHT_FORMATS[c.problem.dtype].block else 1.0
     return (
         load_elements(c.problem.dtype) / (k.th or 1),
         abs(rows - wanted),

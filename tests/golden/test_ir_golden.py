@@ -126,6 +126,24 @@ CASES: dict[str, Case] = {
         "gfx942",
         "SG=2,PR=2048,TH=16,RW=1,SR=1",
     ),
+    "dequant_sums-q4_0-sm_89": (
+        "gemv",
+        "1x8192x28672",
+        "q4_0",
+        "vd_sums",
+        "dequant_sums",
+        "sm_89",
+        "SG=4,PR=4096,TH=32,RW=4,SR=1",
+    ),
+    "dequant_sums-batch-gfx942": (
+        "gemv",
+        "2x4096x4096",
+        "q4_0",
+        "vd_sums",
+        "dequant_sums",
+        "gfx942",
+        "SG=2,PR=2048,TH=16,RW=1,SR=1",
+    ),
 }
 
 

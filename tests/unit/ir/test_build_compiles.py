@@ -80,6 +80,10 @@ def kernels_code(artifact: Artifact) -> str:
             "dequant_pairs",
             candidate("vd_pairs", (4, 1024, 4096), "SG=2,PR=2048,TH=8,RW=4,SR=4", op="gemv", dtype="q4_0"),
         ),
+        (
+            "dequant_sums",
+            candidate("vd_sums", (1, 1024, 4096), "SG=2,PR=4096,TH=32,RW=8,SR=1", op="gemv", dtype="q4_0"),
+        ),
     ],
 )
 def test_a_form_compiles_and_its_configuration_is_applied(compiler: Compiler, form: str, case: Candidate) -> None:

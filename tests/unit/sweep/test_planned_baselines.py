@@ -47,7 +47,7 @@ def test_an_unknown_baseline_is_refused_where_none_is_run_too(without_a_device: 
     assert done.stderr == "error: no baseline matches 'bitsandbites'; nearest: bitsandbytes\n"
 
 
-GPU_GEMV = ("default", "vd", "vd_split", "vd_words", "vd_pairs")
+GPU_GEMV = ("default", "vd", "vd_split", "vd_words", "vd_pairs", "vd_sums")
 
 
 def test_a_usual_variant_without_a_form_for_the_weights_is_left_out_and_the_others_keys_stay() -> None:
@@ -72,7 +72,7 @@ def _variant(x: Planned | Refused) -> str:
 
 
 @pytest.mark.parametrize(
-    ("options", "weight_format"), [((), None), (("--variants", "vd,vd_words,vd_pairs"), "weight_format 2")]
+    ("options", "weight_format"), [((), None), (("--variants", "vd,vd_words,vd_pairs,vd_sums"), "weight_format 3")]
 )
 def test_a_dry_run_refuses_a_variant_for_other_weights_where_it_was_named(
     options: tuple[str, ...], weight_format: str | None
