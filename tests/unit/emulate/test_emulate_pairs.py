@@ -100,7 +100,7 @@ def test_one_wrong_value_of_the_table_fails_the_check(compiler: Compiler) -> Non
     [
         ((1, 32, 4096), "SG=2,PR=4096,TH=32,RW=4,SR=1", "gfx942"),
         ((1, 16, 1024), "SG=1,PR=512,TH=16,RW=8,SR=1", "gfx1100"),
-        ((1, 16, 1024), "SG=1,PR=512,TH=8,RW=4,SR=4", "gfx942"),
+        ((1, 16, 1024), "SG=1,PR=1024,TH=16,RW=4,SR=4", "gfx942"),
         ((2, 16, 2048), "SG=1,PR=2048,TH=32,RW=2,SR=2", "gfx942"),
     ],
 )

@@ -66,17 +66,17 @@ def test_on_nvidia_a_weight_costs_a_logic_operation_and_a_multiply_add(tmp_path:
         (1, "nf4", "sm_89", "SG=4,PR=4096,TH=32,RW=4,SR=1", "weight_format"),
         (1, "f16", "sm_89", "SG=2,PR=1024,TH=8,RW=1,SR=1", "weight_format"),
         (1, "q4_0", "cpu", "default", "gpu_layout"),
-        (2, "q4_0", "gfx942", "SG=1,PR=512,TH=8,RW=4,SR=4", "vectors_in_block"),
+        (2, "q4_0", "gfx942", "SG=1,PR=512,TH=8,RW=4,SR=4", "halves_of_block"),
     ],
 )
-def test_it_is_refused_by_name_for_other_weights_without_lanes_and_where_vectors_share_blocks(
+def test_it_is_refused_by_name_for_other_weights_without_lanes_and_for_quarters_of_a_block(
     m: int, dtype: str, target: str, config: str, constraint: str
 ) -> None:
     assert [r.constraint for r in forced(dtype, target, config, (m, 1024, 4096)).rejected] == [constraint]
 
 
-def test_one_vector_may_share_blocks_among_four_lanes() -> None:
-    assert forced("q4_0", "gfx942", "SG=1,PR=512,TH=8,RW=4,SR=4").accepted
+def test_two_lanes_may_share_a_block() -> None:
+    assert forced("q4_0", "gfx942", "SG=1,PR=1024,TH=16,RW=4,SR=4").accepted
 
 
 def test_a_lane_may_hold_eight_rows_of_a_block_where_words_may_hold_four() -> None:
