@@ -13,6 +13,7 @@ from ireebench.report.rows import CeilingLookup, Row, all_rows, no_ceiling, row_
 from ireebench.report.sweep_tables import (
     compiled_line,
     coverage_table,
+    emulated_lines,
     executed_table,
     failure_table,
     ranked_table,
@@ -66,7 +67,7 @@ def make_report(
         for p, mine in by_problem.items():
             tables += [t for t in (static_table(p, mine, top), executed_table(p, mine, top)) if t is not None]
         tables.append(coverage_table(rows))
-        lines = [compiled_line(rows)]
+        lines = [compiled_line(rows), *emulated_lines(rows)]
     figures = figure_table(rows, standings)
     if figures is not None:
         tables.append(figures)

@@ -13,7 +13,7 @@ from ireebench.report.executed import trial_count_table
 from ireebench.report.ranking import Standing, median_ns, speedup
 from ireebench.report.rows import Row
 from ireebench.report.table import Cell, Column, Table
-from ireebench.store.trial import Timing, Trial
+from ireebench.store.trial import NOT_EMULATED, Timing, Trial
 
 
 def us(ns: float | None) -> float | None:
@@ -219,3 +219,15 @@ def compiled_line(rows: Sequence[Row]) -> str:
         f"{len(good)} of {len(tried)} candidates compiled and applied; "
         f"{len(covered)} of {len(problems)} problems have at least one."
     )
+
+
+def emulated_lines(rows: Sequence[Row]) -> list[str]:
+    """How many candidates the emulator executed, and why not the rest; none where it was not asked to."""
+    trials = {r.trial.key: r.trial for r in rows}.values()
+    checks = [t.check for t in trials if t.check is not None and t.check.by == "emulator"]
+    missed = Counter(t.reason for t in trials if t.reason is not None and t.reason.startswith(NOT_EMULATED))
+    if not checks and not missed:
+        return []
+    total = len(checks) + missed.total()
+    first = f"{len(checks)} of {total} compiled candidates executed by the emulator, {sum(c.ok for c in checks)} right."
+    return [first, *(f"{n} {reason}" for reason, n in missed.most_common())]

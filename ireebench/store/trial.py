@@ -18,6 +18,9 @@ from ireebench.problems.problem import Problem
 from ireebench.space.config import Config
 from ireebench.variants import Ship
 
+# How the reason of a compiled trial begins whose code the emulator could not execute.
+NOT_EMULATED = "not emulated: "
+
 
 @dataclass(frozen=True, slots=True)
 class Environment:

@@ -17,7 +17,7 @@ from ireebench.problems.check import CheckResult
 from ireebench.problems.ops.base import Array
 from ireebench.problems.ops.table import op_of
 from ireebench.problems.problem import Problem
-from ireebench.store.trial import Trial
+from ireebench.store.trial import NOT_EMULATED, Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def checked_trial(compiler: Compiler, trial: Trial, artifact: Artifact, rows: in
     kept = min(rows, trial.problem.rows)
     outcome, check = _judge(compiler, artifact, trial.problem, (kept, seed), None)
     if isinstance(outcome, Failure) or check is None:
-        return replace(trial, reason=f"not emulated: {outcome.reason}" if isinstance(outcome, Failure) else None)
+        return replace(trial, reason=f"{NOT_EMULATED}{outcome.reason}" if isinstance(outcome, Failure) else None)
     trial = replace(trial, check=check, counts=outcome.counts)
     if check.ok:
         return replace(trial, stage=Stage.CHECKED)

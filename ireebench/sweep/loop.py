@@ -123,6 +123,9 @@ def resume(plans: tuple[ProblemPlan, ...], request: Request, store: Store) -> Le
     before: Finished = {} if request.fresh else store.finished()
     if request.measuring is None:
         again = {key for key, (status, _) in before.items() if status == Status.REJECTED}
+        if request.emulated_rows and before:  # compiled, and stopped before the emulator came to them
+            mine = store.trials(keys=[c.key for p in plans for c in p.candidates])
+            again |= {t.key for t in mine if t.status is Status.OK and t.check is None}
         todo = [c for p in plans for c in p.candidates if c.key not in before or c.key in again]
         return Left(todo, Progress({}), {})
     first = request.measuring.search.cache[0]

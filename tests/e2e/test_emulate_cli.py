@@ -5,9 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from ireebench.outcome import Stage
+from ireebench.store.database import Store
+from ireebench.store.trial import NOT_EMULATED
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 FILE = Path(__file__).parents[1] / "data" / "emulate" / "argmax_rows_32x131072xbf16_gfx942.rocmasm"
@@ -50,6 +55,44 @@ def test_a_sweep_checks_on_the_emulator_and_shows_counts_and_no_time(ireebench: 
     shown = ireebench(*SWEEP)  # from the store
     assert "executed by the emulator" in shown.stdout
     assert f"{trials[0]['counts'][0]['total']}" in shown.stdout
+
+
+FOUR_BITS = """
+[[problem]]
+id = "q4"
+op = "gemv"
+shape = [1, 64, 1024]
+dtype = "q4_0"
+[[problem]]
+id = "nf4"
+op = "gemv"
+shape = [1, 64, 1024]
+dtype = "nf4"
+"""
+
+
+def test_4_bit_gemvs_whose_tables_are_constants_of_the_module_are_checked(ireebench: Run, tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(FOUR_BITS)
+    sweep = ("sweep", "gemv", "--problems", "own.toml", "--target", "gfx942", "--check", "emulated", "--limit", "1")
+    done = ireebench(*sweep, "--variants", "vd_words,vd_pairs", "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert "4 of 4 compiled candidates executed by the emulator, 4 right." in done.stdout
+
+
+def test_a_sweep_that_stopped_before_the_emulator_goes_on_there(ireebench: Run, tmp_path: Path) -> None:
+    arguments = (*SWEEP, "--format", "json", "--db", "kept.db")
+    assert ireebench(*arguments).returncode == 0
+    with Store.open(tmp_path / "kept.db") as store:
+        first, second = store.trials()
+        # As after a Ctrl-C while candidates compiled, and as an emulator left it that lacked something.
+        store.put_trials([replace(first, stage=Stage.COMPILED, check=None, counts=())])
+        store.put_trials(
+            [replace(second, stage=Stage.COMPILED, check=None, counts=(), reason=f"{NOT_EMULATED}a reason")]
+        )
+    done = ireebench(*arguments)
+    assert done.returncode == 0, done.stderr
+    trials = json.loads(done.stdout)["trials"]
+    assert [(t["stage"], t["check"]["by"], t["reason"]) for t in trials] == [("checked", "emulator", None)] * 2
 
 
 def test_a_file_is_executed_with_the_bindings_that_the_user_describes(ireebench: Run) -> None:

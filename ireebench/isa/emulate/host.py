@@ -2,7 +2,8 @@
 
 At that phase (`iree-compile --compile-to=hal`) workgroup counts are resolved, bindings are fused and transient buffers
 have their places. The function is evaluated as IREE's VM would: constants are folded, buffers are named, and command
-buffers, memoised or not, with indirect bindings or not, are flattened to a list of commands.
+buffers, memoised or not, with indirect bindings or not, are flattened to a list of commands. Globals get their values
+from the module's own initializers: so a constant's bytes, and where in its buffer a binding lies, are the compiler's.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ireebench.isa.emulate.constants import constant_bytes
 from ireebench.isa.emulate.errors import Unsupported
 from ireebench.isa.emulate.schedule import (
     Command,
@@ -56,8 +58,8 @@ _IGNORED = frozenset(
         "hal.buffer.assert", "hal.fence.create", "hal.fence.join", "hal.fence.await", "hal.device.queue.dealloca",
         "util.status.check_ok", "util.null", "hal.command_buffer.execution_barrier", "hal.command_buffer.finalize",
         "hal.command_buffer.begin_debug_group", "hal.command_buffer.end_debug_group", "hal.device.queue.barrier",
-        "hal.device.queue.flush", "hal.fence.signal", "util.optimization_barrier", "hal.command_buffer.advise_buffer",
-        "hal.device.resolve", "hal.fence.query",
+        "hal.device.queue.flush", "hal.fence.signal", "hal.command_buffer.advise_buffer", "hal.device.resolve",
+        "hal.fence.query",
     )
 )  # fmt: skip
 
@@ -102,7 +104,7 @@ class _Reader:
     module: Any
     buffers: list[HostBuffer] = field(default_factory=list)
     commands: list[Command] = field(default_factory=list)
-    sizes: dict[int, int] = field(default_factory=dict)
+    globals: dict[str, Any] = field(default_factory=dict)
 
     def read(self, function: str) -> Schedule:
         op = self._symbol("util.func", function)
@@ -127,21 +129,43 @@ class _Reader:
         return None
 
     def _run(self, block: Any, values: dict[Any, Any]) -> list[Any]:
-        """Evaluates a straight line of operations; gives what it returns."""
-        for op in block.operations:
-            o = op.operation
-            if o.name in ("util.return", "util.initializer.return"):
-                return [values.get(v) for v in o.operands]
-            if o.name in _IGNORED:
-                continue
-            if o.name in _ARITHMETIC:
-                values[o.results[0]] = _ARITHMETIC[o.name](*(values[v] for v in o.operands))
-                continue
-            handler = _HANDLERS.get(o.name)
-            if handler is None:
-                raise Unsupported(f"host operation {o.name}")
-            handler(self, o, values)
-        return []
+        """Evaluates a block and those that it branches to; gives what is returned."""
+        seen: list[Any] = []
+        while block not in seen:
+            seen.append(block)
+            *line, last = (op.operation for op in block.operations)
+            for o in line:
+                self._evaluate(o, values)
+            if last.name in ("util.return", "util.initializer.return"):
+                return [values.get(v) for v in last.operands]
+            block = self._branch(last, values)
+        raise Unsupported("a loop in host code")
+
+    def _evaluate(self, o: Any, values: dict[Any, Any]) -> None:
+        if o.name in _IGNORED:
+            return
+        if o.name in _ARITHMETIC:
+            values[o.results[0]] = _ARITHMETIC[o.name](*(values[v] for v in o.operands))
+            return
+        handler = _HANDLERS.get(o.name)
+        if handler is None:
+            raise Unsupported(f"host operation {o.name}")
+        handler(self, o, values)
+
+    def _branch(self, o: Any, values: dict[Any, Any]) -> Any:
+        """The block that a terminator goes to, its arguments given."""
+        if o.name == "cf.br":
+            target, given = o.successors[0], [values.get(v) for v in o.operands]
+        elif o.name == "cf.cond_br":
+            (condition,), ways = _segments(o, values)
+            if condition is None:
+                raise Unsupported("a branch of host code whose condition is not known")
+            taken = 0 if condition else 1
+            target, given = o.successors[taken], ways[taken]
+        else:
+            raise Unsupported(f"host operation {o.name}")
+        values.update(zip(target.arguments, given, strict=True))
+        return target
 
     # --- Values -------------------------------------------------------------------------------------------------------
 
@@ -152,27 +176,32 @@ class _Reader:
         values[o.results[0]] = str(o.attributes["type"])
 
     def load_global(self, o: Any, values: dict[Any, Any]) -> None:
-        result = o.results[0]
-        if "command_buffer" in str(result.type):
-            values[result] = self._initial_value(str(o.attributes["global"]).lstrip("@"))
-        elif any(kind in str(result.type) for kind in ("hal.device", "hal.executable")):
-            values[result] = None
+        kind = str(o.results[0].type)
+        if "command_buffer" in kind or kind == "!hal.buffer":
+            values[o.results[0]] = self._value_of(_global(o))
+        elif any(known in kind for known in ("hal.device", "hal.executable")):
+            values[o.results[0]] = None
         else:
-            raise Unsupported(f"a global of type {result.type}")
+            raise Unsupported(f"a global of type {kind}")
 
-    def _initial_value(self, name: str) -> Any:
+    def store_global(self, o: Any, values: dict[Any, Any]) -> None:
+        self.globals[_global(o)] = values.get(o.operands[0])
+
+    def _value_of(self, name: str) -> Any:
+        """A global's value; the initializer that stores it runs first."""
         for op in self.module.body.operations:
-            if op.operation.name != "util.initializer":
-                continue
-            for inner in op.operation.regions[0].blocks[0].operations:
-                o = inner.operation
-                if o.name == "util.global.store" and str(o.attributes["global"]).lstrip("@").strip('"') == name.strip(
-                    '"'
-                ):
-                    values: dict[Any, Any] = {}
-                    self._run(op.operation.regions[0].blocks[0], values)
-                    return values[o.operands[0]]
-        raise Unsupported(f"global '{name}', which nothing initialises")
+            if name not in self.globals and op.operation.name == "util.initializer":
+                blocks = op.operation.regions[0].blocks
+                inner = (i.operation for b in blocks for i in b.operations)
+                if any(i.name == "util.global.store" and _global(i) == name for i in inner):
+                    self._run(blocks[0], {})
+        if name not in self.globals:
+            raise Unsupported(f"global '{name}', which nothing initialises")
+        return self.globals[name]
+
+    def pass_on(self, o: Any, values: dict[Any, Any]) -> None:
+        for result, v in zip(o.results, o.operands, strict=True):
+            values[result] = values.get(v)
 
     def call(self, o: Any, values: dict[Any, Any]) -> None:
         callee = str(o.attributes["callee"]).lstrip("@").strip('"')
@@ -192,6 +221,17 @@ class _Reader:
     def allocate(self, o: Any, values: dict[Any, Any]) -> None:
         values[o.results[0]] = _View(len(self.buffers))
         self.buffers.append(HostBuffer("allocation", int(values[o.operands[len(o.operands) - 1]])))
+
+    def buffer_constant(self, o: Any, values: dict[Any, Any]) -> None:
+        values[o.results[0]] = constant_bytes(o.attributes["value"])
+
+    def import_buffer(self, o: Any, values: dict[Any, Any]) -> None:
+        """Constants become a buffer. Devices that can't import copy the same bytes in the branch not taken."""
+        data, offset, length = (values[v] for v in list(o.operands)[-3:])
+        if not isinstance(data, bytes) or not 0 <= offset <= offset + length <= len(data):
+            raise Unsupported("import of what is no constant of the module")
+        values[o.results[0]], values[o.results[1]] = 1, _View(len(self.buffers))
+        self.buffers.append(HostBuffer("constant", length, data=data[offset : offset + length]))
 
     def subspan(self, o: Any, values: dict[Any, Any]) -> None:
         view: _View = values[o.operands[0]]
@@ -301,10 +341,13 @@ _HANDLERS: Mapping[str, Callable[[_Reader, Any, dict[Any, Any]], None]] = {
     "arith.constant": _Reader.constant,
     "hal.element_type": _Reader.element_type,
     "util.global.load": _Reader.load_global,
-    "util.global.store": lambda reader, o, values: None,
+    "util.global.store": _Reader.store_global,
+    "util.optimization_barrier": _Reader.pass_on,
+    "util.buffer.constant": _Reader.buffer_constant,
     "util.call": _Reader.call,
     "hal.buffer_view.buffer": _Reader.view_buffer,
     "hal.device.queue.alloca": _Reader.allocate,
+    "hal.allocator.import": _Reader.import_buffer,
     "hal.buffer.subspan": _Reader.subspan,
     "hal.buffer_view.create": _Reader.create_view,
     "hal.command_buffer.create": _Reader.create_commands,
@@ -321,6 +364,11 @@ _HANDLERS: Mapping[str, Callable[[_Reader, Any, dict[Any, Any]], None]] = {
 
 def _text(o: Any, name: str) -> str:
     return str(o.attributes[name]).strip('"') if name in o.attributes else ""
+
+
+def _global(o: Any) -> str:
+    """The name of the global that a load or a store names."""
+    return str(o.attributes["global"]).lstrip("@").strip('"')
 
 
 def _integer(text: str) -> int | None:

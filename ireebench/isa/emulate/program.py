@@ -101,6 +101,8 @@ def _allocate(arena: Arena, schedule: Schedule, index: int, inputs: Sequence[Arr
         data = inputs[b.argument]
         written = any(isinstance(c, DispatchCommand) and _writes(schedule, index) for c in schedule.commands[:1])
         return arena.allocate(f"input {b.argument}", max(b.size, 1), data, read_only=not written)
+    if b.kind == "constant":
+        return arena.allocate(f"constant buffer {index}", b.size, np.frombuffer(b.data, np.uint8), read_only=True)
     results = [str(n) for n, o in enumerate(schedule.outputs) if o.place.buffer == index]
     name = f"output {' and '.join(results)}" if results else f"transient {index}"
     return arena.allocate(name, b.size)

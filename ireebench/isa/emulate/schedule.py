@@ -8,11 +8,12 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class HostBuffer:
-    """A buffer of the invocation: argument number `argument` (inputs only), `size` in bytes."""
+    """A buffer of the invocation, `size` in bytes: argument number `argument` (inputs), or with `data` (constants)."""
 
-    kind: Literal["input", "allocation"]
+    kind: Literal["input", "allocation", "constant"]
     size: int
     argument: int = -1
+    data: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
