@@ -176,7 +176,7 @@ def emulate_rows(
         if not any(r.line == 0 for r in result.reports):
             outputs = tuple(_first_rows(o, wanted, total) for o in result.outputs)
             return EmulationResult(outputs, result.reports, result.counts, wanted)
-    raise Unsupported(f"way to run {wanted} of {total} rows alone; emulate all rows")
+    raise Unsupported(f"way to run {wanted} of {total} rows alone; emulate all of them")
 
 
 def _repeat_rows(a: Array, wanted: int, given: int) -> Array:
@@ -208,7 +208,7 @@ def emulate_program(
         if rows is None or rows >= problem.rows:
             return emulate_schedule(schedule, files, inputs, options)
         if problem.op == "gemv" and problem.shape[0] > 1:
-            raise Unsupported("way to run some rows of a batched GEMV alone; emulate all rows")
+            raise Unsupported(f"way to run some rows of a batched GEMV alone; emulate all {problem.rows} rows")
         return emulate_rows(schedule, files, inputs, (rows, problem.rows), options)
     except Unsupported as e:
         return Failure(Status.UNAVAILABLE, f"the emulator has no {e}", Stage.COMPILED)
