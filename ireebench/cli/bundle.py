@@ -12,11 +12,11 @@ from ireebench.cli import options
 from ireebench.cli.sweep_options import (
     MeasureChoice,
     Space,
+    definition_option,
     measure_options,
-    op_argument,
     space_options,
 )
-from ireebench.cli.sweep_request import asked_by_options, make_remote_request
+from ireebench.cli.sweep_request import What, asked_by, make_remote_request
 from ireebench.errors import BadFileError, OutputError, UserError
 from ireebench.problems.select import Selection
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = options.examples(
     "ireebench bundle create argmax --suite published --target cuda --baselines torch,cub -o h200-bundle",
+    "ireebench bundle create --file scaling --target cuda -o scaling-bundle",
     "python3 h200-bundle/run.py --devices cuda://0       # on the GPU machine; or: ireebench bundle run h200-bundle",
     "ireebench bundle import h200-bundle h200-bundle/results/results-0.zip --db h200.db",
 )
@@ -46,14 +47,25 @@ def command() -> None:
 
 
 @command.command(epilog=EXAMPLES, short_help="Compile candidates into a folder.")
-@op_argument
+@click.argument("op", required=False)
 @options.problems
 @space_options
 @measure_options
+@definition_option
 @click.option("-o", "--output", "folder", type=click.Path(path_type=Path), required=True, help="A new folder.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Compilers at once (default: the cores).")
-def create(op: str, selection: Selection, space: Space, measure: MeasureChoice, folder: Path, jobs: int | None) -> None:
-    """Compile the candidates of OP into a folder that measures itself elsewhere."""
+@click.pass_context
+def create(
+    context: click.Context,
+    op: str | None,
+    selection: Selection,
+    space: Space,
+    measure: MeasureChoice,
+    file: str | None,
+    folder: Path,
+    jobs: int | None,
+) -> None:
+    """Compile the candidates of OP, or of a definition file, into a folder that measures itself elsewhere."""
     import tempfile
 
     from ireebench.cli.progress import SweepProgress
@@ -64,7 +76,7 @@ def create(op: str, selection: Selection, space: Space, measure: MeasureChoice, 
 
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"cannot write the bundle {folder}: it is a file; name a new folder with -o")
-    request = make_remote_request(asked_by_options(op, selection, space, measure))
+    request = make_remote_request(asked_by(context, What(op, selection, file), space, measure))
     with (
         tempfile.TemporaryDirectory() as scratch,
         Compiler(default_cache(), jobs=jobs or default_jobs()) as compiler,

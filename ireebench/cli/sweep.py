@@ -12,15 +12,15 @@ from ireebench.cli.sweep_options import (
     MeasureChoice,
     Place,
     Space,
+    definition_option,
     devices_option,
     measure_options,
     place_options,
     profile_options,
     space_options,
 )
-from ireebench.cli.sweep_request import asked_by_file, asked_by_options, make_remote_request, make_request
-from ireebench.errors import UnknownNameError, UsageError
-from ireebench.problems.problem import OPS
+from ireebench.cli.sweep_request import What, asked_by, make_remote_request, make_request
+from ireebench.errors import UsageError
 from ireebench.problems.select import Selection
 
 EXAMPLES = options.examples(
@@ -38,7 +38,7 @@ EXAMPLES = options.examples(
 @devices_option
 @profile_options
 @place_options
-@click.option("--file", "file", metavar="NAME|TOML", help="A sweep definition, in place of OP and problems.")
+@definition_option
 @click.option("--dry-run", is_flag=True, help="Count candidates, explain refusals, run nothing.")
 @click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Candidates shown a problem.")
 @click.option("--cluster", metavar="tcp://HOST:PORT", help="Compile and measure on a Dask cluster (docs/cluster.md).")
@@ -66,16 +66,7 @@ def command(
 
     if dry_run:
         measure = replace(measure, compile_only=True)
-    if file is not None:
-        if op is not None:
-            raise UsageError(f"--file says what to sweep: leave '{op}' out")
-        asked = asked_by_file(context, file, space, measure)
-    elif op is None:
-        raise UsageError(f"sweep needs an op ({', '.join(OPS)}) or --file")
-    elif op not in OPS:
-        raise UnknownNameError("op", op, OPS)
-    else:
-        asked = asked_by_options(op, selection, space, measure)
+    asked = asked_by(context, What(op, selection, file), space, measure)
     if cluster is not None and asked.measure.devices:
         raise UsageError("--devices are this machine's, and a cluster's workers have their own: leave one out")
     if cluster is not None and asked.measure.profile:

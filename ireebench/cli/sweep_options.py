@@ -41,6 +41,13 @@ def names(text: str | None) -> tuple[str, ...]:
     return tuple(part.strip() for part in (text or "").split(",") if part.strip())
 
 
+def definition_option(f: F) -> F:
+    """`--file`: what to sweep, in place of OP and problems."""
+    return click.option("--file", "file", metavar="NAME|TOML", help="A sweep definition, in place of OP and problems.")(
+        f
+    )
+
+
 def op_argument(f: F) -> F:
     """The positional op; a typo gets the nearest names."""
 

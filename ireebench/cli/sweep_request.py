@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ireebench.cli.sweep_options import DEFAULT_LIMIT, MeasureChoice, Space
-from ireebench.errors import BadFileError, MissingToolError, UsageError
+from ireebench.errors import BadFileError, MissingToolError, UnknownNameError, UsageError
 from ireebench.measure.job import CachePolicy, Protocol
 from ireebench.problems.problem import OPS, Op, Problem
 from ireebench.problems.select import Selection
@@ -29,6 +29,28 @@ class Asked:
     space: Space
     measure: MeasureChoice
     definition: Definition | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class What:
+    """What a command line says to sweep: an op and its problems, or the definition file that names both."""
+
+    op: str | None
+    selection: Selection
+    file: str | None
+
+
+def asked_by(context: click.Context, what: What, space: Space, measure: MeasureChoice) -> Asked:
+    """What OP and its problems, or `--file`, ask for; raises UsageError for both or neither."""
+    if what.file is not None:
+        if what.op is not None:
+            raise UsageError(f"--file says what to sweep: leave '{what.op}' out")
+        return asked_by_file(context, what.file, space, measure)
+    if what.op is None:
+        raise UsageError(f"{context.info_name} needs an op ({', '.join(OPS)}) or --file")
+    if what.op not in OPS:
+        raise UnknownNameError("op", what.op, OPS)
+    return asked_by_options(what.op, what.selection, space, measure)
 
 
 def asked_by_options(op: str, selection: Selection, space: Space, measure: MeasureChoice) -> Asked:
