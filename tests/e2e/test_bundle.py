@@ -55,6 +55,38 @@ def test_a_joined_bundle_measures_both_ops_in_the_same_processes(parts: tuple[Pa
     assert all(t.check is not None and t.check.ok for t in timed)
 
 
+def test_a_definition_file_says_what_a_bundle_holds_and_the_command_line_wins_over_it(tmp_path: Path) -> None:
+    file = tmp_path / "few.toml"
+    file.write_text(
+        'description = "Few."\nop = "argmax"\nshapes = ["4x4096"]\ndtype = "f32"\n'
+        'variants = ["two_pass"]\ntarget = "cpu"\nbaselines = []\n'
+        'configs = ["ST=512", "ST=1024", "ST=2048"]\n[protocol]\nprocesses = 2\nfinalists = 2\n'
+    )
+    told = ireebench("bundle", "create", "--file", str(file), "--processes", "1", "-o", str(tmp_path / "b"))
+    assert "b: 3 candidates in" in told
+    campaign = json.loads((tmp_path / "b" / "campaign.json").read_text())
+    assert (campaign["processes"], campaign["finalists"]) == (1, 2)
+    assert [g["problem"]["shape"] for g in campaign["groups"]] == [[4, 4096]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "error: create needs an op (argmax, argmin, gemv) or --file\n"),
+        (("argmax", "--file", "smoke"), "error: --file says what to sweep: leave 'argmax' out\n"),
+        (("argmux",), "error: no op matches 'argmux'; nearest: argmax, argmin\n"),
+        (("--file", "smole"), "error: "),
+    ],
+)
+def test_a_bundle_of_nothing_or_of_two_things_is_refused_in_one_line(
+    arguments: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    told = ireebench("bundle", "create", *arguments, "-o", str(tmp_path / "b"), code=2)
+    assert told.startswith(message)
+    assert told.count("\n") == 1
+    assert not (tmp_path / "b").exists()
+
+
 def test_joining_the_same_bundle_twice_adds_nothing(parts: tuple[Path, Path], tmp_path: Path) -> None:
     ireebench("bundle", "join", str(parts[0]), str(parts[0]), "-o", str(tmp_path / "once"))
     for name in ("campaign.json", "trials.json"):

@@ -26,8 +26,8 @@ func.func @gemv(%weights: tensor<4096x128x32xi4>, %scales: tensor<4096x128xf16>,
     ^bb0(%pair: i32, %unused: i32):
       linalg.yield %pair : i32
     } -> tensor<256x32xi32>
-    %room = bufferization.alloc_tensor() <{memory_space = #gpu.address_space<workgroup>}> : tensor<257x32xi32>
-    %filled = tensor.insert_slice %copies into %room[0, 0] [256, 32] [1, 1] : tensor<256x32xi32> into tensor<257x32xi32>
+    %memory = bufferization.alloc_tensor() <{memory_space = #gpu.address_space<workgroup>}> : tensor<257x32xi32>
+    %filled = tensor.insert_slice %copies into %memory[0, 0] [256, 32] [1, 1] : tensor<256x32xi32> into tensor<257x32xi32>
     %table = tensor.collapse_shape %filled [[0, 1]] : tensor<257x32xi32> into tensor<8224xi32>
     gpu.barrier
     %left = arith.constant dense<[7, 0, 0, 0]> : tensor<4xi32>

@@ -97,6 +97,24 @@ def test_a_form_compiles_and_its_configuration_is_applied(compiler: Compiler, fo
 
 
 @pytest.mark.parametrize(
+    ("variant", "dtype"),
+    [
+        ("vd", "f16"),
+        ("vd", "q4_0"),
+        ("vd_words", "nf4"),
+        ("vd_pairs", "nf4"),
+        ("vd_pairs", "q4_0"),
+        ("vd_sums", "q4_0"),
+    ],
+)
+def test_every_form_of_gemv_can_round_its_result_to_f16(compiler: Compiler, variant: str, dtype: str) -> None:
+    problem = Problem("p", "gemv", (1, 256, 4096), dtype, None, "f16", "nk")
+    case = enumerate_space(problem, find_variant(variant), find_target("gfx942"), limit=1).accepted[0]
+    artifact = compiled(compiler, build_program(case))
+    assert artifact.applied is True, artifact.not_applied_reason
+
+
+@pytest.mark.parametrize(
     ("variant", "config"), [("vd", "SG=1,PR=512,TH=8,RW=4"), ("vd_split", "SG=1,PR=512,ST=2048,TH=8")]
 )
 def test_a_plain_op_with_the_spec_is_the_same_kernel(compiler: Compiler, variant: str, config: str) -> None:
