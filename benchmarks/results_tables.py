@@ -27,7 +27,7 @@ from click.testing import CliRunner
 
 from ireebench.cli.main import cli
 from ireebench.measure.job import CachePolicy
-from ireebench.report.compare_tables import Duel, duels
+from ireebench.report.compare_tables import Duel, duels, shuffle_pairs
 from ireebench.report.load import load_evidence
 from ireebench.report.ranking import median_ns
 from ireebench.report.replay import replay
@@ -61,13 +61,19 @@ def copied(name: str) -> Iterator[Path]:
 
 
 @cache
-def found(part: Part) -> tuple[Duel, ...]:
-    """Every problem's best candidate against its best baseline, in the order of the store; finals alone."""
+def fought(part: Part) -> tuple[Duel, ...]:
+    """Every problem's best candidate and its best baseline, in the order of the store; finals alone."""
     result: list[Duel] = []
     with copied(part.store) as path, Store.open(path) as store:
         for evidence in load_evidence(store):
-            result += [d for d in duels(evidence, part.cache, part.by) if d.verdict and _wanted(d, part)]
-    return tuple(sorted(result, key=lambda d: _ratio(d) or 0.0))
+            result += [d for d in duels(evidence, part.cache, part.by) if _wanted(d, part)]
+    return tuple(d for d in result if d.standing.best and d.standing.best_baseline)
+
+
+@cache
+def found(part: Part) -> tuple[Duel, ...]:
+    """Those with a verdict, the closest first."""
+    return tuple(sorted((d for d in fought(part) if d.verdict), key=lambda d: _ratio(d) or 0.0))
 
 
 @cache
@@ -193,12 +199,30 @@ def against_each(part: Part) -> Table:
     )
 
 
-def unmeasured(part: Part) -> Table:
-    """What only the search timed: no library was measured beside it."""
-    done = {d.standing.problem.id for d in found(part)}
-    best = searched(part.store, part.cache)
-    body = [(name, min(times.values())) for name, times in best.items() if name not in done]
-    return Table.of(("problem", "best IREE us, search"), body)
+def scaling(part: Part) -> Table:
+    """One row of growing length, then growing numbers of rows."""
+    heads = ("rows", "elements a row", "best IREE us", "form and configuration", "library us", "library", "speed-up")
+    columns = (*map(Column, heads), Column("GB/s", 0))
+    body: list[tuple[Cell, ...]] = []
+    for d in sorted(found(part), key=lambda d: (d.standing.problem.rows, d.standing.problem.reduction)):
+        p = d.standing.problem
+        us, *rest = _times(d, part.by)
+        body.append((p.rows, p.reduction, us, _how(d), *rest, _sides(d)[0].gb_per_s))
+    return Table(columns, tuple(body))
+
+
+def ballots() -> Table:
+    """Ballot against shuffles, the same form and configuration."""
+    body: list[tuple[Cell, ...]] = []
+    with copied("ballot") as path, Store.open(path) as store:
+        pairs = [p for evidence in load_evidence(store) for p in shuffle_pairs(evidence, "hot")]
+    for pair in pairs:
+        t, v = pair.ballot.trial, pair.verdict
+        us, twin = (median_ns(row) / 1000 for row in (pair.ballot, pair.shuffle))
+        how = f"`{t.form}` {t.config}".replace(",", " ")
+        body.append((t.problem.id, t.problem.shape_text, how, us, twin, twin / us, v.word if v else None))
+    heads = ("problem", "shape", "form and configuration", "ballot us", "shuffles us", "shuffles / ballot", "verdict")
+    return Table.of(heads, body)
 
 
 def replayed() -> Table:
@@ -216,41 +240,58 @@ def replayed() -> Table:
     return Table((*map(Column, heads), Column("median %", 0), Column("worst %", 0), Column("within 20%")), tuple(body))
 
 
-def repeated() -> str:
-    """Problems that an earlier run finished as well, hot, beside the run that is quoted, and how much they differ."""
-    again = {(p.id, p.shape): d for part in (PADDED, ORIGINAL) for d in found(part) for p in (d.standing.problem,)}
-    body: list[tuple[Cell, ...]] = []
-    differences: list[list[float]] = [[], [], []]
-    for earlier in found(Part("earlier", "hot")):
-        p = earlier.standing.problem
-        pairs = [
-            (old, new)
-            for old, new in zip(_times(earlier, "kernel"), _times(again[p.id, p.shape], "kernel"), strict=True)
-            if isinstance(old, float) and isinstance(new, float)
-        ]
-        body.append((*_problem(earlier), *(x for pair in pairs for x in pair)))
-        for known, (old, new) in zip(differences, pairs, strict=True):
-            known.append(abs(new / old - 1))
-    heads = ("best IREE us, earlier", "quoted", "library us, earlier", "quoted", "speed-up, earlier", "quoted")
-    told = ", ".join(
-        f"{what} differ by {statistics.median(d):.1%} in the median and {max(d):.1%} at most"
-        for what, d in zip(("best candidates", "best libraries", "speed-ups"), differences, strict=True)
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A problem in two runs: quoted over earlier, for the best candidate and the fastest library that both had."""
+
+    candidate: float
+    library: float
+
+    @classmethod
+    def of(cls, earlier: Duel, quoted: Duel) -> Change:
+        """From the medians of both."""
+        sides = [{b.trial.baseline: median_ns(b) for b in d.standing.baselines} for d in (earlier, quoted)]
+        both = sides[0].keys() & sides[1].keys()
+        old, new = (min(side[name] for name in both) for side in sides)
+        return cls(median_ns(_sides(quoted)[0]) / median_ns(_sides(earlier)[0]), new / old)
+
+
+def repeated() -> Table:
+    """How far an earlier run and the quoted one differ where both finished a problem."""
+    runs = (
+        ("padded, hot", Part("earlier/padded", "hot"), PADDED),
+        ("original, hot", Part("earlier/original", "hot"), ORIGINAL),
+        ("GEMV, bf16, cold", replace(BF16, store="earlier/gemv"), BF16),
     )
-    return f"Of {len(body)}: {told}.\n\n{to_markdown(Table.of(('problem', 'shape', 'type', *heads), body))}"
+    body: list[tuple[Cell, ...]] = []
+    for name, before, now in runs:
+        quoted = {(p.id, p.shape): d for d in fought(now) for p in (d.standing.problem,)}
+        changes = [Change.of(d, quoted[p.id, p.shape]) for d in fought(before) for p in (d.standing.problem,)]
+        row: list[Cell] = [name, len(changes)]
+        for ratios in (
+            [c.candidate for c in changes],
+            [c.library for c in changes],
+            [c.library / c.candidate for c in changes],
+        ):
+            row += [100 * (statistics.median(ratios) - 1), 100 * max(abs(r - 1) for r in ratios)]
+        body.append(tuple(row))
+    heads = ("IREE: median %", "most %", "library: median %", "most %", "speed-up: median %", "most %")
+    return Table((Column("results"), Column("problems"), *(Column(h, 1) for h in heads)), tuple(body))
 
 
 def decoded() -> Table:
     """Tokens a second that bandwidth alone and the measured GEMVs allow, by `ireebench decode`."""
     body: list[tuple[Cell, ...]] = []
-    for model in ("llama3-8b", "llama3.1-70b", "mistral-7b-v0.3", "qwen3-4b"):
-        with copied("gemv") as path:
-            command = ["decode", "--model", model, "--from", str(path), "--format", "json"]
+    models = [(m, "bf16", "gemv") for m in ("llama3-8b", "llama3.1-70b", "gemma2-27b", "mistral-7b-v0.3", "qwen3-4b")]
+    for model, weights, name in (*models, ("llama3-8b", "q4_0", "gemv-4bit"), ("llama3-8b", "nf4", "gemv-4bit")):
+        with copied(name) as path:
+            command = ["decode", "--model", model, "--weights", weights, "--from", str(path), "--format", "json"]
             answer = json.loads(CliRunner().invoke(cli, command, catch_exceptions=False).stdout)
         bound = answer["bounds"][0]["tokens_per_second"]
         rate = answer["measured_tokens_per_second"]
-        body.append((answer["model"], answer["bytes_per_token"] / 1e9, bound, rate, 100 * rate / bound))
-    heads = ("model, bf16", "GB a token", "bandwidth alone, tokens/s", "measured GEMVs, tokens/s", "% of it")
-    digits = (0, 2, 1, 1, 0)
+        body.append((answer["model"], weights, answer["bytes_per_token"] / 1e9, bound, rate, 100 * rate / bound))
+    heads = ("model", "weights", "GB a token", "bandwidth alone, tokens/s", "measured GEMVs, tokens/s", "% of it")
+    digits = (0, 0, 2, 1, 1, 0)
     return Table(tuple(Column(h, d) for h, d in zip(heads, digits, strict=True)), tuple(body))
 
 
@@ -281,6 +322,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "original hot": lambda: with_sentence(full, ORIGINAL),
     "original hot by span": lambda: sentence(replace(ORIGINAL, by="span")),
     "original cold": lambda: with_sentence(short, replace(ORIGINAL, cache="cold")),
+    "original cold by span": lambda: sentence(replace(ORIGINAL, cache="cold", by="span")),
     "padded configurations": lambda: to_markdown(configurations(PADDED)),
     "original configurations": lambda: to_markdown(configurations(ORIGINAL)),
     "padded libraries": lambda: to_markdown(against_each(PADDED)),
@@ -288,9 +330,16 @@ TABLES: dict[str, Callable[[], str]] = {
     "gemv": lambda: with_sentence(full, BF16),
     "gemv large": lambda: to_markdown(large(BF16, 200)),
     "gemv configurations": lambda: to_markdown(configurations(BF16)),
-    "gemv unmeasured": lambda: to_markdown(unmeasured(Part("gemv", "cold"))),
-    "four bits": lambda: to_markdown(against_each(FOUR_BITS)),
-    "two runs": repeated,
+    "gemv f16": lambda: with_sentence(short, Part("gemv", "cold", dtypes=("f16",))),
+    "four bits": lambda: to_markdown(full(FOUR_BITS)),
+    "four bits libraries": lambda: to_markdown(against_each(FOUR_BITS)),
+    "four bits configurations": lambda: to_markdown(configurations(FOUR_BITS)),
+    "four bits llama": lambda: with_sentence(full, Part("gemv-4bit", "cold")),
+    "gpt-oss again": lambda: to_markdown(full(Part("gpt-oss", "cold"))),
+    "large again": lambda: to_markdown(large(Part("large", "cold"), 128)),
+    "scaling": lambda: with_sentence(scaling, Part("scaling", "hot")),
+    "ballot": lambda: to_markdown(ballots()),
+    "two runs": lambda: to_markdown(repeated()),
     "decode": lambda: to_markdown(decoded()),
     "replay": lambda: to_markdown(replayed()),
 }
