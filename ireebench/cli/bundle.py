@@ -25,9 +25,13 @@ if TYPE_CHECKING:
 
 EXAMPLES = options.examples(
     "ireebench bundle create argmax --suite published --target cuda --baselines torch,cub -o h200-bundle",
-    "ireebench bundle create --file scaling --target cuda -o scaling-bundle",
     "python3 h200-bundle/run.py --devices cuda://0       # on the GPU machine; or: ireebench bundle run h200-bundle",
     "ireebench bundle import h200-bundle h200-bundle/results/results-0.zip --db h200.db",
+)
+CREATE_EXAMPLES = options.examples(
+    "ireebench bundle create argmax --suite published --target cuda --baselines torch,cub -o h200-bundle",
+    "ireebench bundle create gemv --suite decode --target sm_89 --near gemv.db -o finer-bundle",
+    "ireebench bundle create --file scaling --target cuda -o scaling-bundle",
 )
 JOIN_EXAMPLES = options.examples(
     "ireebench bundle join argmax-bundle argmin-bundle -o both",
@@ -46,7 +50,7 @@ def command() -> None:
     """Compile on one machine, measure on another that has the runtime and no compiler."""
 
 
-@command.command(epilog=EXAMPLES, short_help="Compile candidates into a folder.")
+@command.command(epilog=CREATE_EXAMPLES, short_help="Compile candidates into a folder.")
 @click.argument("op", required=False)
 @options.problems
 @space_options
