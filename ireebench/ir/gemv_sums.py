@@ -41,7 +41,7 @@ def sums_values(candidate: Candidate) -> dict[str, object]:
     return {
         **part_values(candidate, inner, ("v", "u")),
         "dot_config": lowering_config_text(dot_layout(last, inner)),
-        "shift_config": lowering_config_text(dot_layout(last, inner, leading=1)),
+        "surplus_config": lowering_config_text(dot_layout(last, inner, leading=1)),
         "wide_activations": tensor_type(activation_shape(candidate, *inner), "f32"),
         "surplus_parallel": ", ".join(['"parallel"'] * (4 + at)),
         "added": tensor_type(last.input_shape[1:], "f32"),
@@ -51,5 +51,5 @@ def sums_values(candidate: Candidate) -> dict[str, object]:
         "left": list(LEFT),
         "right": list(RIGHT),
         "mask": [0xF << p for p in POSITIONS],
-        "shifts": list(surplus()),
+        "surpluses": list(surplus()),
     }

@@ -5,7 +5,7 @@
 // Loops: weight rows, blocks, lanes of a block, words of a lane, codes of a word.
 #config1 = #iree_codegen.compilation_info<lowering_config = #iree_gpu.lowering_config<{lane_basis = [[1, 32, 1], [0, 1, 2]], partial_reduction = [0, 128, 1], subgroup_basis = [[1, 4, 1], [0, 1, 2]], thread = [0, 1, 1], workgroup = [4, 0, 0]}>, translation_info = <pipeline = #iree_gpu.pipeline<VectorDistribute> workgroup_size = [128, 1, 1] subgroup_size = 32>>
 #dot = #iree_gpu.lowering_config<{lane_basis = [[1, 32, 1, 1, 1], [0, 1, 2, 3, 4]], subgroup_basis = [[1, 4, 1, 1, 1], [0, 1, 2, 3, 4]], thread = [0, 1, 1, 4, 8]}>
-#shift = #iree_gpu.lowering_config<{lane_basis = [[32, 1, 1, 1], [0, 1, 2, 3]], subgroup_basis = [[4, 1, 1, 1], [0, 1, 2, 3]], thread = [1, 1, 4, 8]}>
+#surplus = #iree_gpu.lowering_config<{lane_basis = [[32, 1, 1, 1], [0, 1, 2, 3]], subgroup_basis = [[4, 1, 1, 1], [0, 1, 2, 3]], thread = [1, 1, 4, 8]}>
 func.func @gemv(%weights: tensor<8192x896x32xi4>, %scales: tensor<8192x896xf16>, %x: tensor<28672xf16>) -> tensor<8192xf32> {
   %words = flow.tensor.bitcast %weights : tensor<8192x896x32xi4> -> tensor<8192x896x1x4xi32>
   %blocks = tensor.expand_shape %x [[0, 1, 2, 3]] output_shape [896, 1, 4, 8] : tensor<28672xf16> into tensor<896x1x4x8xf16>
@@ -16,7 +16,7 @@ func.func @gemv(%weights: tensor<8192x896x32xi4>, %scales: tensor<8192x896xf16>,
     %left = arith.constant dense<[11, 11, 11, 0, 0, 0, 0, 0]> : tensor<8xi32>
     %right = arith.constant dense<[0, 0, 0, 0, 0, 9, 9, 9]> : tensor<8xi32>
     %mask = arith.constant dense<[30720, 491520, 7864320, 61440, 983040, 30720, 491520, 7864320]> : tensor<8xi32>
-    %shifts = arith.constant dense<[4104.0, 264.0, 24.0, 2056.0, 136.0, 4104.0, 264.0, 24.0]> : tensor<8xf32>
+    %surpluses = arith.constant dense<[4104.0, 264.0, 24.0, 2056.0, 136.0, 4104.0, 264.0, 24.0]> : tensor<8xf32>
     %no_weights = tensor.empty() : tensor<8192x896x1x4x8xf32>
     %wide = linalg.generic {
         indexing_maps = [affine_map<(n, b, l, v, u) -> (n, b, l, v)>, affine_map<(n, b, l, v, u) -> (u)>, affine_map<(n, b, l, v, u) -> (u)>, affine_map<(n, b, l, v, u) -> (u)>, affine_map<(n, b, l, v, u) -> (u)>, affine_map<(n, b, l, v, u) -> (n, b, l, v, u)>],
@@ -46,10 +46,10 @@ func.func @gemv(%weights: tensor<8192x896x32xi4>, %scales: tensor<8192x896xf16>,
     %each_surplus = linalg.generic {
         indexing_maps = [affine_map<(b, l, v, u) -> (u)>, affine_map<(b, l, v, u) -> (b, l, v, u)>, affine_map<(b, l, v, u) -> (b, l, v, u)>],
         iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
-        ins(%shifts, %blocks : tensor<8xf32>, tensor<896x1x4x8xf16>) outs(%no_surplus : tensor<896x1x4x8xf32>) {
-    ^bb0(%shift: f32, %a: f16, %unused: f32):
+        ins(%surpluses, %blocks : tensor<8xf32>, tensor<896x1x4x8xf16>) outs(%no_surplus : tensor<896x1x4x8xf32>) {
+    ^bb0(%surplus: f32, %a: f16, %unused: f32):
       %wide_a = arith.extf %a : f16 to f32
-      %product = arith.mulf %shift, %wide_a : f32
+      %product = arith.mulf %surplus, %wide_a : f32
       linalg.yield %product : f32
     } -> tensor<896x1x4x8xf32>
     %no_added = tensor.empty() : tensor<896x1xf32>
@@ -57,7 +57,7 @@ func.func @gemv(%weights: tensor<8192x896x32xi4>, %scales: tensor<8192x896xf16>,
     %added = linalg.generic {
         indexing_maps = [affine_map<(b, l, v, u) -> (b, l, v, u)>, affine_map<(b, l, v, u) -> (b, l)>],
         iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
-        ins(%each_surplus : tensor<896x1x4x8xf32>) outs(%start_added : tensor<896x1xf32>) attrs = {lowering_config = #shift} {
+        ins(%each_surplus : tensor<896x1x4x8xf32>) outs(%start_added : tensor<896x1xf32>) attrs = {lowering_config = #surplus} {
     ^bb0(%each: f32, %sum: f32):
       %next = arith.addf %each, %sum : f32
       linalg.yield %next : f32
