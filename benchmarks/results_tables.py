@@ -12,13 +12,10 @@ import argparse
 import json
 import math
 import re
-import shutil
 import statistics
 import sys
-import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -53,18 +50,16 @@ class Part:
     dtypes: tuple[str, ...] = ()
 
 
-@contextmanager
-def copied(name: str) -> Iterator[Path]:
-    """A copy of a store for as long as it is needed: opening one may bring its schema up to date."""
-    with tempfile.TemporaryDirectory() as folder:
-        yield Path(shutil.copy(H200 / f"{name}.db", folder))
+def stored(name: str) -> Path:
+    """The file of a store."""
+    return H200 / f"{name}.db"
 
 
 @cache
 def fought(part: Part) -> tuple[Duel, ...]:
     """Every problem's best candidate and its best baseline, in the order of the store; finals alone."""
     result: list[Duel] = []
-    with copied(part.store) as path, Store.open(path) as store:
+    with Store.open(stored(part.store)) as store:
         for evidence in load_evidence(store):
             result += [d for d in duels(evidence, part.cache, part.by) if _wanted(d, part)]
     return tuple(d for d in result if d.standing.best and d.standing.best_baseline)
@@ -80,7 +75,7 @@ def found(part: Part) -> tuple[Duel, ...]:
 def searched(store: str, cache_policy: CachePolicy) -> dict[str, dict[str, float]]:
     """The best of each variant that the search timed, us, by problem."""
     best: dict[str, dict[str, float]] = {}
-    with copied(f"search/{store}") as path, Store.open(path) as opened:
+    with Store.open(stored(f"search/{store}")) as opened:
         for landscape in landscapes(opened.trials(), cache_policy):
             mine = best.setdefault(landscape.problem.id, {})
             for candidate, cost in landscape.costs.items():
@@ -214,7 +209,7 @@ def scaling(part: Part) -> Table:
 def ballots() -> Table:
     """Ballot against shuffles, the same form and configuration."""
     body: list[tuple[Cell, ...]] = []
-    with copied("ballot") as path, Store.open(path) as store:
+    with Store.open(stored("ballot")) as store:
         pairs = [p for evidence in load_evidence(store) for p in shuffle_pairs(evidence, "hot")]
     for pair in pairs:
         t, v = pair.ballot.trial, pair.verdict
@@ -230,7 +225,7 @@ def replayed() -> Table:
     body: list[tuple[Cell, ...]] = []
     searches: tuple[tuple[str, CachePolicy], ...] = (("padded", "hot"), ("original", "hot"), ("gemv", "cold"))
     for name, policy in searches:
-        with copied(f"search/{name}") as path, Store.open(path) as store:
+        with Store.open(stored(f"search/{name}")) as store:
             lands = landscapes(store.trials(), policy)
         shares = [replay(x, STRATEGIES["coarse_to_fine"], 1.0, seeds=5).share_near() or math.inf for x in lands]
         counts = [len(x.costs) for x in lands]
@@ -284,9 +279,8 @@ def decoded() -> Table:
     body: list[tuple[Cell, ...]] = []
     models = [(m, "bf16", "gemv") for m in ("llama3-8b", "llama3.1-70b", "gemma2-27b", "mistral-7b-v0.3", "qwen3-4b")]
     for model, weights, name in (*models, ("llama3-8b", "q4_0", "gemv-4bit"), ("llama3-8b", "nf4", "gemv-4bit")):
-        with copied(name) as path:
-            command = ["decode", "--model", model, "--weights", weights, "--from", str(path), "--format", "json"]
-            answer = json.loads(CliRunner().invoke(cli, command, catch_exceptions=False).stdout)
+        command = ["decode", "--model", model, "--weights", weights, "--from", str(stored(name)), "--format", "json"]
+        answer = json.loads(CliRunner().invoke(cli, command, catch_exceptions=False).stdout)
         bound = answer["bounds"][0]["tokens_per_second"]
         rate = answer["measured_tokens_per_second"]
         body.append((answer["model"], weights, answer["bytes_per_token"] / 1e9, bound, rate, 100 * rate / bound))

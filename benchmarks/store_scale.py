@@ -147,7 +147,7 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=100_000)
     parser.add_argument("--keep", type=Path, help="keep the store here")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, Store.open(args.keep or Path(folder) / "s.db", create=True) as store:
+    with tempfile.TemporaryDirectory() as folder, Store.open(args.keep or Path(folder) / "s.db", write=True) as store:
         made, filling = timed(lambda: fill(store, args.trials))
         print(f"filled in {filling:.0f} s", file=sys.stderr)
         print(f"| {args.trials:,} trials, {PROBLEMS} problems | seconds |\n| --- | ---: |")

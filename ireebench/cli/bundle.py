@@ -142,7 +142,7 @@ def import_(folder: Path, results: tuple[Path, ...], db: Path) -> None:
 
     new = not db.exists()
     try:
-        with Store.open(db, create=True) as store:
+        with Store.open(db, write=True) as store:
             imported = import_results(folder, results, store)
     except UserError:
         if new:  # an import that brought nothing leaves nothing

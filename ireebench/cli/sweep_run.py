@@ -88,7 +88,7 @@ def _by_call(request: Request) -> bool:
 def sweep(request: Request, place: Place, cluster: str | None = None) -> Outcome:
     """Runs the sweep into its store. Ctrl-C keeps what is done and says how to go on."""
     with ExitStack() as stack:
-        store = stack.enter_context(Store.open(place.db, create=True))
+        store = stack.enter_context(Store.open(place.db, write=True))
         if cluster is None:
             request, machines = here(request, place, stack)
         else:

@@ -16,8 +16,8 @@ from ireebench.measure.result import RunResult
 from ireebench.measure.samples import pack_samples, unpack_samples
 from ireebench.problems.problem import Problem
 from ireebench.store import codec
+from ireebench.store.opening import for_reading, for_writing
 from ireebench.store.reading import TRIAL_COLUMNS, environment_from, no_collector, read_trials, wanted
-from ireebench.store.schema import APPLICATION_ID, MIGRATIONS
 from ireebench.store.trial import Environment, Trial, summarise
 
 
@@ -31,32 +31,25 @@ class Store:
     # ---- opening ---------------------------------------------------------------------------------------------------
 
     @classmethod
-    def open(cls, path: Path, *, create: bool = False) -> Store:
-        """Opens (or creates) the store at `path` and brings its schema up to date.
+    def open(cls, path: Path, *, write: bool = False) -> Store:
+        """Opens the store at `path` for reading, which changes no byte of it: a committed one stays as it is.
 
+        With `write`, makes the file where there is none, and brings an older schema up to date.
         Raises StoreError that names the file: absent, no database, somebody else's database, a newer version, locked.
         """
         if path.is_dir():
             inside = next((str(found) for found in sorted(path.glob("*.db"))), None)
             raise StoreError(f"{path} is a folder; name a store{f', such as {inside}' if inside else ''}")
-        if not create and not path.is_file():
+        if not write and not path.is_file():
             raise MissingStoreError(f"{path}: no such store; `ireebench sweep ... --db {path}` makes one")
-        if not create and path.stat().st_size == 0:
+        if not write and path.stat().st_size == 0:
             raise StoreError(f"{path}: an empty file, no store; `ireebench sweep ... --db {path}` makes one")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            db = sqlite3.connect(path, timeout=20.0)
-        except (OSError, sqlite3.Error) as e:
-            raise StoreError(f"{path}: cannot open the store: {e}") from e
-        try:
-            _prepare(db, path)
+            return cls(for_writing(path) if write else for_reading(path), path)
         except sqlite3.Error as e:
-            db.close()
             raise StoreError(f"{path}: {_explain(e)}") from e
-        except StoreError:
-            db.close()
-            raise
-        return cls(db, path)
+        except OSError as e:
+            raise StoreError(f"{path}: cannot open the store: {e}") from e
 
     def close(self) -> None:
         """Closes the file; everything committed is on disk already."""
@@ -272,32 +265,6 @@ class Store:
     def _sources(self) -> Iterator[tuple[str, str]]:
         for key, body in self._db.execute("SELECT digest, body FROM source"):
             yield key, codec.unpack_text(body)
-
-
-def _prepare(db: sqlite3.Connection, path: Path) -> None:
-    db.isolation_level = None
-    version = int(db.execute("PRAGMA user_version").fetchone()[0])
-    owner = int(db.execute("PRAGMA application_id").fetchone()[0])
-    tables = int(db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
-    if tables and owner != APPLICATION_ID:
-        raise StoreError(f"{path}: a database, but not one of ireebench's; name another file")
-    if version > len(MIGRATIONS):
-        raise StoreError(f"{path}: written by a newer ireebench (schema {version}, this one reads {len(MIGRATIONS)})")
-    # Only now: the journal's mode is written to the file, and somebody else's file is not ours to change.
-    db.execute("PRAGMA journal_mode = WAL")
-    db.execute("PRAGMA synchronous = FULL")
-    db.execute("PRAGMA foreign_keys = ON")
-    if version == len(MIGRATIONS):
-        return
-    db.execute("BEGIN IMMEDIATE")
-    # Another process may have migrated while this one waited for the lock.
-    version = int(db.execute("PRAGMA user_version").fetchone()[0])
-    for number, statements in enumerate(MIGRATIONS[version:], start=version + 1):
-        for statement in filter(str.strip, statements.split(";")):
-            db.execute(statement)
-        db.execute(f"PRAGMA user_version = {number}")
-    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    db.execute("COMMIT")
 
 
 def _explain(error: sqlite3.Error) -> str:

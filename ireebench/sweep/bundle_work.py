@@ -18,7 +18,7 @@ def compile_work(request: Request, compiler: Compiler, scratch: Path, events: Ev
     assert request.measuring is not None
     here = current_environment(None)
     plans = plan(request, identity(here))
-    with Store.open(scratch / "compiled.db", create=True) as store:
+    with Store.open(scratch / "compiled.db", write=True) as store:
         environment = store.put_environment(here)
         tools = Tools(store, compiler, run_job, scratch, events)
         todo = [c for p in plans for c in p.candidates]

@@ -66,7 +66,7 @@ class Recipe:
 def make_store(path: Path, recipe: Recipe | None = None) -> Path:
     """Writes a store and returns its path. The same recipe gives the same trials."""
     r = recipe or Recipe()
-    with Store.open(path, create=True) as store:
+    with Store.open(path, write=True) as store:
         environment = store.put_environment(r.environment)
         if r.ceiling:
             store.put_ceiling(environment, json.dumps(_ceiling().to_json()))

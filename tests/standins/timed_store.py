@@ -56,7 +56,7 @@ def finals(name: str, n: int, k: int, times: Mapping[str, float], **more: float)
 
 def timed_store(path: Path, tables: Iterable[Table], environment: Environment = ENVIRONMENT) -> Path:
     """Writes (or adds to) a store of cold times."""
-    with Store.open(path, create=True) as store:
+    with Store.open(path, write=True) as store:
         row = store.put_environment(environment)
         for table in tables:
             store.put_noise(table.problem, row, "cupti", ("cold", 1, table.noise))

@@ -143,7 +143,7 @@ def test_decode_without_a_bandwidth_says_how_to_get_a_bound(run: Run) -> None:
 
 def store_trials(path: Path, device: str, target: str, times_us: dict[tuple[int, int], float]) -> None:
     """Writes one checked, cold trial a shape, of vd with SG=4, as a sweep would."""
-    with Store.open(path, create=True) as store:
+    with Store.open(path, write=True) as store:
         place = Environment(device, "cuda://0", None, "3.13.0", "3.13.0", "0.1.0", "x86_64", "3.11", "{}")
         environment = store.put_environment(place)
         for (n, k), us in times_us.items():

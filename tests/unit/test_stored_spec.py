@@ -48,7 +48,7 @@ def put(store: Store, t: Trial, us: float, environment: Environment = HOST) -> N
 
 def test_the_fastest_trial_that_a_spec_can_carry_wins(tmp_path: Path) -> None:
     other = Problem("long", "argmax", (262144,), "bf16")
-    with Store.open(tmp_path / "a.db", create=True) as store:
+    with Store.open(tmp_path / "a.db", write=True) as store:
         put(store, trial("SG=4,PR=2048,TH=8"), 9.0)
         put(store, trial("SG=8,PR=4096,TH=8"), 7.5)
         put(store, trial("SG=16,PR=8192,TH=8"), 8.0)
@@ -66,14 +66,14 @@ def test_the_fastest_trial_that_a_spec_can_carry_wins(tmp_path: Path) -> None:
 
 
 def test_a_store_with_nothing_to_emit_says_so(tmp_path: Path) -> None:
-    with Store.open(tmp_path / "a.db", create=True) as store:
+    with Store.open(tmp_path / "a.db", write=True) as store:
         store.put_trials([trial("SG=4,PR=2048,TH=8")])  # never timed
         with pytest.raises(UsageError, match="no timed argmax trial on gfx942"):
             stored_spec(store, "argmax", find_target("gfx942"))
 
 
 def test_devices_are_never_mixed(tmp_path: Path) -> None:
-    with Store.open(tmp_path / "a.db", create=True) as store:
+    with Store.open(tmp_path / "a.db", write=True) as store:
         put(store, trial("SG=4,PR=2048,TH=8"), 9.0)
         put(store, trial("SG=8,PR=4096,TH=8"), 7.5, replace(HOST, device="MI325X"))
         with pytest.raises(UsageError, match="several devices: MI300X, MI325X"):
@@ -82,7 +82,7 @@ def test_devices_are_never_mixed(tmp_path: Path) -> None:
 
 def test_two_problems_of_one_type_are_told_apart_by_a_note(tmp_path: Path) -> None:
     twin = replace(PROBLEM, id="twin")
-    with Store.open(tmp_path / "a.db", create=True) as store:
+    with Store.open(tmp_path / "a.db", write=True) as store:
         put(store, trial("SG=4,PR=2048,TH=8"), 9.0)
         put(store, trial("SG=8,PR=4096,TH=8", problem=twin), 10.0)
         spec = stored_spec(store, "argmax", find_target("gfx942"))
@@ -92,7 +92,7 @@ def test_two_problems_of_one_type_are_told_apart_by_a_note(tmp_path: Path) -> No
 
 
 def test_the_command_reads_a_store(tmp_path: Path) -> None:
-    with Store.open(tmp_path / "a.db", create=True) as store:
+    with Store.open(tmp_path / "a.db", write=True) as store:
         put(store, trial("SG=4,PR=2048,TH=8"), 9.0)
     out = tmp_path / "best.mlir"
     result = CliRunner().invoke(cli, ["spec", "emit", "argmax", "--from", str(tmp_path / "a.db"), "-o", str(out)])

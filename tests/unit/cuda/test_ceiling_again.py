@@ -360,7 +360,7 @@ def test_a_sweep_measures_again_keeps_it_for_the_device_and_stores_it(
     save(replace(MEASURED, excesses=(elsewhere,)), path)
     measuring = Measuring("local-task", "host", Protocol(), Protocol())
     said: list[str] = []
-    with Store.open(tmp_path / "s.db", create=True) as store:
+    with Store.open(tmp_path / "s.db", write=True) as store:
         place = store.put_environment(ENVIRONMENT)
         shares = [Share("local-task", place, (PROBLEM,))]
         keep_ceiling(store, shares, measuring, [trial(20_000.0, Status.WRONG_RESULT)], said.append)
@@ -384,7 +384,7 @@ def test_devices_of_one_sweep_share_the_ceiling_and_each_measures_for_its_own_pr
     monkeypatch.setattr(ceiling_module, "open_pool", lambda device, largest: (opened.append(device), memory)[1])
     measuring = Measuring("local-sync", "host", Protocol(), Protocol(), devices=("local-sync", "local-task"))
     other = replace(PROBLEM, id="other", shape=(1, 1024))
-    with Store.open(tmp_path / "s.db", create=True) as store:
+    with Store.open(tmp_path / "s.db", write=True) as store:
         places = [store.put_environment(replace(ENVIRONMENT, device_uri=uri)) for uri in measuring.devices]
         shares = [Share("local-sync", places[0], (other,)), Share("local-task", places[1], (PROBLEM,))]
         keep_ceiling(store, shares, measuring, [trial(24_000.0)], lambda text: None)
@@ -402,7 +402,7 @@ def test_a_sweep_by_another_timer_than_the_ceilings_is_not_held_against_it(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     save(replace(MEASURED, timer="batched"), ceiling_file(describe("local-task").name))
     said: list[str] = []
-    with Store.open(tmp_path / "s.db", create=True) as store:
+    with Store.open(tmp_path / "s.db", write=True) as store:
         place = store.put_environment(ENVIRONMENT)
         measuring = Measuring("local-task", "host", Protocol(), Protocol())
         shares = [Share("local-task", place, (PROBLEM,))]
@@ -417,7 +417,7 @@ def test_a_sweep_by_another_timer_than_the_ceilings_is_not_held_against_it(
 def test_imported_ceilings_keep_the_faster_rows_in_whatever_order_they_come(tmp_path: Path) -> None:
     after = replace(table(row(64 * MIB, 25_000.0)), excesses=(Excess(wide(24_000.0), 0.25, True),))
     for name, order in (("a.db", (MEASURED, after)), ("b.db", (after, MEASURED))):
-        with Store.open(tmp_path / name, create=True) as store:
+        with Store.open(tmp_path / name, write=True) as store:
             place = store.put_environment(ENVIRONMENT)
             for t in order:
                 put_ceiling(store, place, t)
@@ -429,7 +429,7 @@ def test_imported_ceilings_keep_the_faster_rows_in_whatever_order_they_come(tmp_
 
 
 def test_the_command_prints_a_stores_ceiling_and_what_exceeds_it(tmp_path: Path) -> None:
-    with Store.open(tmp_path / "s.db", create=True) as store:
+    with Store.open(tmp_path / "s.db", write=True) as store:
         place = store.put_environment(ENVIRONMENT)
         empty = store.path
     command = [sys.executable, "-m", "ireebench.cli.main", "ceiling", "--from", str(tmp_path / "s.db")]

@@ -121,7 +121,7 @@ def test_imported_tables_lose_the_slow_row_whichever_comes_first(tmp_path: Path)
     environment = Environment("NVIDIA H200", "cuda://0", None, "3.13.0", "3.13.0", "0.1.0", "host", "3.11.0", "")
     parts = (table(row(*H200[0]), row(*H200[1])), table(row(*H200[2])))
     for name, order in (("a.db", parts), ("b.db", parts[::-1]), ("c.db", (table(*(row(*p) for p in H200)),))):
-        with Store.open(tmp_path / name, create=True) as store:
+        with Store.open(tmp_path / name, write=True) as store:
             place = store.put_environment(environment)
             for t in order:
                 put_ceiling(store, place, t)

@@ -120,7 +120,7 @@ def test_a_store_with_nothing_timed_says_what_else_there_is(tmp_path: Path, stor
 
     from ireebench.store.database import Store
 
-    with Store.open(store) as full, Store.open(tmp_path / "x.db", create=True) as empty:
+    with Store.open(store) as full, Store.open(tmp_path / "x.db", write=True) as empty:
         empty.put_trials(replace(t, environment=None) for t in full.trials() if not t.runs)
     result = best(tmp_path / "x.db")
     assert result.exit_code == 0

@@ -139,7 +139,7 @@ def test_a_view_tells_what_exceeds_the_ceiling_under_its_own_cache_policy_alone(
     beaten = (Checked("warm", 1 << 20, "hot", 1600.0, "cub"), Checked("chilly", 1 << 20, "cold", 1250.0, "cub"))
     excesses = tuple(Excess(kernel, 0.3, again=True) for kernel in beaten)
     table = CeilingTable("synthetic device", "rocprofv3", None, None, (hot, replace(hot, cache="cold")), excesses)
-    with Store.open(path) as store:
+    with Store.open(path, write=True) as store:
         (environment,) = store.environments()
         store.put_ceiling(environment, json.dumps(table.to_json()))
     page, lines = tmp_path / "a.html", "exceeded by a checked kernel, after it was measured again:"

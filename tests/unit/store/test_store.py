@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import os
+import shutil
 import sqlite3
+import tempfile
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -53,7 +57,7 @@ def a_run(values: list[int], process: int = 0, cache: str = "hot") -> RunResult:
 
 
 def test_a_trial_comes_back_as_it_was_stored(tmp_path: Path) -> None:
-    with Store.open(tmp_path / "t.db", create=True) as store:
+    with Store.open(tmp_path / "t.db", write=True) as store:
         trial = a_trial(environment=store.put_environment(ENVIRONMENT))
         store.put_runs(trial, [a_run([2000, 2100, 1900])])
         (back,) = store.trials(sources=True)
@@ -66,7 +70,7 @@ def test_a_trial_comes_back_as_it_was_stored(tmp_path: Path) -> None:
 
 def test_what_the_emulator_executed_comes_back(tmp_path: Path) -> None:
     counts = (Counts("k", 1, 4, {"scalar": 7, "vector int": 90}, 12, {"global load b128": 16384}, 128, 0, 4, 0),)
-    with Store.open(tmp_path / "t.db", create=True) as store:
+    with Store.open(tmp_path / "t.db", write=True) as store:
         store.put_trials([a_trial(counts=counts), a_trial("k2")])
         first, second = store.trials()
     assert tuple(first.counts) == counts
@@ -75,7 +79,7 @@ def test_what_the_emulator_executed_comes_back(tmp_path: Path) -> None:
 
 
 def test_raw_samples_come_back_exactly(tmp_path: Path) -> None:
-    with Store.open(tmp_path / "t.db", create=True) as store:
+    with Store.open(tmp_path / "t.db", write=True) as store:
         trial = a_trial()
         store.put_runs(trial, [a_run([5, 6, 7], process=1), a_run([9], process=2)])
         first, second = store.samples(trial.key)
@@ -86,7 +90,7 @@ def test_raw_samples_come_back_exactly(tmp_path: Path) -> None:
 
 
 def test_measuring_a_process_again_replaces_its_samples(tmp_path: Path) -> None:
-    with Store.open(tmp_path / "t.db", create=True) as store:
+    with Store.open(tmp_path / "t.db", write=True) as store:
         trial = a_trial()
         store.put_runs(trial, [a_run([5])])
         store.put_runs(trial, [a_run([7])])
@@ -104,7 +108,7 @@ def test_a_finalists_figure_leaves_out_the_search_process() -> None:
 
 
 def test_resuming_knows_which_processes_are_measured(tmp_path: Path) -> None:
-    with Store.open(tmp_path / "t.db", create=True) as store:
+    with Store.open(tmp_path / "t.db", write=True) as store:
         store.put_runs(a_trial(), [a_run([5], process=1), a_run([5], process=1, cache="cold")])
         store.put_trials([a_trial("k2", status=Status.COMPILE_FAILED, stage=Stage.COMPILED, reason="no")])
         assert store.finished() == {
@@ -122,7 +126,7 @@ def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) ->
     path = tmp_path / "x.db"
     path.write_text("this is not a database, just some text")
     with pytest.raises(StoreError, match="not a database"):
-        Store.open(path, create=True)
+        Store.open(path, write=True)
     assert path.read_text() == "this is not a database, just some text"
 
 
@@ -137,7 +141,7 @@ def test_somebody_elses_database_is_refused(tmp_path: Path) -> None:
 
 def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "new.db"
-    Store.open(path, create=True).close()
+    Store.open(path, write=True).close()
     db = sqlite3.connect(path)
     db.execute("PRAGMA user_version = 99")
     db.close()
@@ -145,9 +149,9 @@ def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
         Store.open(path)
 
 
-def test_a_store_of_the_first_version_is_read_and_brought_up_to_date(tmp_path: Path) -> None:
-    path = tmp_path / "old.db"
-    with Store.open(path, create=True) as store:
+def first_version(path: Path) -> Path:
+    """A store as the first version wrote it, with one trial."""
+    with Store.open(path, write=True) as store:
         store.put_runs(a_trial(), [a_run([5, 6, 7])])
     db = sqlite3.connect(path)
     for column in ("counts", "figure_ns"):
@@ -155,15 +159,68 @@ def test_a_store_of_the_first_version_is_read_and_brought_up_to_date(tmp_path: P
     db.execute("PRAGMA user_version = 1")
     db.commit()
     db.close()
+    return path
+
+
+def schema(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as db:
+        (version,) = db.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def test_a_store_of_the_first_version_is_read_as_it_is_and_brought_up_to_date_by_a_writer(tmp_path: Path) -> None:
+    path = first_version(tmp_path / "old.db")
+    before = path.read_bytes()
+    for write, version in ((False, 1), (True, 3)):
+        with Store.open(path, write=write) as store:
+            (trial,) = store.trials()
+            assert trial.runs[0].median_ns == 6.0
+            assert not trial.counts
+        assert schema(path) == version
+        assert (path.read_bytes() == before) is not write
+
+
+def test_reading_a_store_changes_no_byte_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "committed.db"
+    with Store.open(tmp_path / "t.db", write=True) as store:
+        store.put_runs(a_trial(), [a_run([5, 6, 7])])
+        backup(store, path)
+    before = path.read_bytes(), sorted(tmp_path.iterdir())
     with Store.open(path) as store:
-        (trial,) = store.trials()
-    assert trial.runs[0].median_ns == 6.0
-    assert not trial.counts
+        assert len(store.trials()) == 1
+        with pytest.raises(StoreError):
+            store.put_trials([a_trial("k2")])
+    assert (path.read_bytes(), sorted(tmp_path.iterdir())) == before
+
+
+def test_a_sweeps_store_is_read_where_nothing_may_be_written_beside_it(tmp_path: Path) -> None:
+    """As somebody without rights: root may write anywhere."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        path = folder / "t.db"
+        with Store.open(path, write=True) as store:
+            store.put_runs(a_trial(), [a_run([5, 6, 7])])
+        shutil.copy(path, folder / "busy.db")
+        (folder / "busy.db-wal").touch()  # a journal that may hold more than the file
+        path.chmod(0o444)
+        folder.chmod(0o555)
+        root = os.geteuid() == 0
+        if root:
+            os.seteuid(65534)
+        try:
+            with Store.open(path) as store:
+                assert len(store.trials()) == 1
+            with pytest.raises(StoreError, match=r"busy\.db-wal beside it holds more; copy both to a folder"):
+                Store.open(folder / "busy.db")
+        finally:
+            if root:
+                os.seteuid(0)
+            folder.chmod(0o755)
 
 
 def test_a_truncated_store_is_reported_as_damaged(tmp_path: Path) -> None:
     path = tmp_path / "t.db"
-    with Store.open(path, create=True) as store:
+    with Store.open(path, write=True) as store:
         store.put_trials([a_trial(f"k{i}", mlir="x" * 2000 + str(i)) for i in range(200)])
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
@@ -173,7 +230,7 @@ def test_a_truncated_store_is_reported_as_damaged(tmp_path: Path) -> None:
 
 def test_a_locked_store_says_who_to_wait_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "t.db"
-    with Store.open(path, create=True) as store:
+    with Store.open(path, write=True) as store:
         store._db.execute("PRAGMA busy_timeout = 50")
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
@@ -186,7 +243,7 @@ def test_a_locked_store_says_who_to_wait_for(tmp_path: Path, monkeypatch: pytest
 
 
 def test_noise_and_ceiling_are_kept_per_environment(tmp_path: Path) -> None:
-    with Store.open(tmp_path / "t.db", create=True) as store:
+    with Store.open(tmp_path / "t.db", write=True) as store:
         env = store.put_environment(ENVIRONMENT)
         assert store.put_environment(ENVIRONMENT) == env
         store.put_noise(PROBLEM, env, "cupti", ("hot", 1, 0.004))
@@ -198,7 +255,7 @@ def test_noise_and_ceiling_are_kept_per_environment(tmp_path: Path) -> None:
 
 
 def test_a_backup_is_one_plain_file(tmp_path: Path) -> None:
-    with Store.open(tmp_path / "t.db", create=True) as store:
+    with Store.open(tmp_path / "t.db", write=True) as store:
         store.put_trials([a_trial()])
         backup(store, tmp_path / "copy.db")
     assert sorted(p.name for p in tmp_path.glob("copy*")) == ["copy.db"]

@@ -25,7 +25,7 @@ MORE = {"form": "native", "ship": Ship.NONE, "config": Config(), "status": Statu
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(tmp_path / "s.db", create=True) as opened:
+    with Store.open(tmp_path / "s.db", write=True) as opened:
         yield opened
 
 

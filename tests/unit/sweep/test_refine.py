@@ -70,7 +70,7 @@ def create(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_store_without_times_is_said_in_one_line(tmp_path: Path) -> None:
-    with Store.open(tmp_path / "empty.db", create=True):
+    with Store.open(tmp_path / "empty.db", write=True):
         pass
     done = create("--near", str(tmp_path / "empty.db"), "-o", str(tmp_path / "b"))
     assert (done.returncode, done.stdout) == (2, "")
@@ -80,7 +80,7 @@ def test_a_store_without_times_is_said_in_one_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("option", "value"), [("--config", "SG=4"), ("--limit", "0")])
 def test_neighbours_exclude_one_configuration_and_the_whole_space(tmp_path: Path, option: str, value: str) -> None:
-    with Store.open(tmp_path / "empty.db", create=True):
+    with Store.open(tmp_path / "empty.db", write=True):
         pass
     done = create("--near", str(tmp_path / "empty.db"), option, value, "-o", str(tmp_path / "b"))
     assert done.returncode == 2

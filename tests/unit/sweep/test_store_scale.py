@@ -41,7 +41,7 @@ def processor_s(work: Callable[[], object]) -> float:
 
 
 def test_resuming_and_reporting_keep_up_with_a_large_store(scale: ModuleType, tmp_path: Path) -> None:
-    with Store.open(tmp_path / "large.db", create=True) as store:
+    with Store.open(tmp_path / "large.db", write=True) as store:
         made = scale.fill(store, TRIALS)
         assert scale.plan_again(store, made) == 0
         assert scale.tables(store, made) > 10_000
@@ -50,7 +50,7 @@ def test_resuming_and_reporting_keep_up_with_a_large_store(scale: ModuleType, tm
 
 
 def test_trials_asked_for_by_key_are_those_of_the_whole(scale: ModuleType, tmp_path: Path) -> None:
-    with Store.open(tmp_path / "small.db", create=True) as store:
+    with Store.open(tmp_path / "small.db", write=True) as store:
         made = scale.fill(store, 500)
         everything = {t.key: t for t in store.trials()}
         keys = [c.key for p in made.plans for c in p.candidates]
