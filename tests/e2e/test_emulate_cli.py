@@ -82,7 +82,7 @@ def test_4_bit_gemvs_whose_tables_are_constants_of_the_module_are_checked(ireebe
 def test_a_sweep_that_stopped_before_the_emulator_goes_on_there(ireebench: Run, tmp_path: Path) -> None:
     arguments = (*SWEEP, "--format", "json", "--db", "kept.db")
     assert ireebench(*arguments).returncode == 0
-    with Store.open(tmp_path / "kept.db") as store:
+    with Store.open(tmp_path / "kept.db", write=True) as store:
         first, second = store.trials()
         # As after a Ctrl-C while candidates compiled, and as an emulator left it that lacked something.
         store.put_trials([replace(first, stage=Stage.COMPILED, check=None, counts=())])

@@ -436,7 +436,7 @@ def test_the_command_prints_a_stores_ceiling_and_what_exceeds_it(tmp_path: Path)
     shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (shown.returncode, shown.stderr.count("\n")) == (1, 1)
     assert f"{empty}: no ceiling in this store" in shown.stderr
-    with Store.open(tmp_path / "s.db") as store:
+    with Store.open(tmp_path / "s.db", write=True) as store:
         put_ceiling(store, place, replace(MEASURED, excesses=(Excess(wide(24_000.0), 0.3, True),)))
     shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert "stand-in: streaming read, timer host" in shown.stdout
