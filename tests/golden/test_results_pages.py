@@ -37,6 +37,16 @@ def test_no_page_quotes_a_figure_that_its_store_does_not_hold() -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
+STORES = sorted((ROOT / "docs" / "results").rglob("*.db"))
+
+
+@pytest.mark.parametrize("path", STORES, ids=lambda p: f"{p.parent.name}-{p.stem}")
+def test_a_committed_store_is_small_and_one_plain_file(path: Path) -> None:
+    assert path.stat().st_size < 5e6
+    # 1 is a rollback journal, 2 a write-ahead log, which wants files beside it (sqlite.org/fileformat2.html).
+    assert path.read_bytes()[18:20] == b"\x01\x01"
+
+
 def test_a_changed_figure_is_noticed(tables: ModuleType) -> None:
     page = "a\n<!-- table large again -->\n\n| x |\n\n<!-- end -->\nb"
     assert "| recsys-1m | 64x1048576 | f32 | 268.4 | 61.57 | 4360 | 94.6 |" in tables.rewritten(page)
