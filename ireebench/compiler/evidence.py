@@ -161,6 +161,22 @@ def compare(asked: Sequence[StageConfig], kernels: Sequence[KernelEvidence]) -> 
     return None
 
 
+# Forms whose split the compiler makes, told by an attribute or a flag.
+_SPLIT_BY_COMPILER = ("generic", "split_attr")
+
+
+def _split(program: Program, kernels: Sequence[KernelEvidence]) -> tuple[bool | None, str | None]:
+    """Whether the row was split into the parts asked for, where no dispatch carries a configuration."""
+    candidate = program.candidate
+    part = candidate.config.st
+    if part is None or candidate.form.name not in _SPLIT_BY_COMPILER:
+        return None, None
+    if any(k.input_shape and k.input_shape[-1] == part for k in kernels):
+        return True, None
+    seen = ", ".join(_text(k.input_shape) for k in kernels) or "nothing"
+    return False, f"no dispatch reads parts of {part}; the dispatches read {seen}"
+
+
 _WHY: dict[Backend, str] = {"cuda": "IREE 3.13 ignores tuning specs on cuda; use the attribute route"}
 
 
@@ -173,7 +189,7 @@ def applied(program: Program, kernels: Sequence[KernelEvidence]) -> tuple[bool |
             return False, f"the micro-kernel is only one of {len(kernels)} dispatches"
         return True, None
     if not program.asked:
-        return None, None
+        return _split(program, kernels)
     difference = compare(program.asked, kernels)
     if difference is None:
         return True, None

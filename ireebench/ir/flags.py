@@ -6,6 +6,8 @@ from ireebench.candidate import Candidate
 
 # Larger than any reduction: keeps a linalg.generic argmax in one dispatch (IREE 3.13 splits from 131072 elements on).
 _NEVER_SPLIT = 2**62
+# Smaller than any reduction that has parts. Not 1: IREE 3.13 takes that as no split at all.
+_ALWAYS_SPLIT = 2
 
 
 def split_flags(split: int) -> tuple[str, ...]:
@@ -36,7 +38,7 @@ def flags_of(candidate: Candidate) -> tuple[str, ...]:
             )
         case "generic", _ if candidate.config.st is not None:
             return (
-                "--iree-dispatch-creation-split-argmax-threshold=1",
+                f"--iree-dispatch-creation-split-argmax-threshold={_ALWAYS_SPLIT}",
                 f"--iree-dispatch-creation-split-argmax-tile-size={candidate.config.st}",
             )
         case "generic", _:

@@ -7,8 +7,14 @@ from dataclasses import replace
 import pytest
 
 from ireebench.compiler.artifact import KernelEvidence
-from ireebench.compiler.evidence import compare, owner_of
+from ireebench.compiler.evidence import applied, compare, owner_of
+from ireebench.ir.build import build_program
 from ireebench.ir.program import StageConfig
+from ireebench.problems.problem import Problem
+from ireebench.space.config import Config
+from ireebench.space.enumerate import enumerate_space
+from ireebench.targets import find_target
+from ireebench.variants import find_variant
 
 ASKED = StageConfig((8192,), 256, 64, 4, 2048, 8)
 KERNEL = KernelEvidence(
@@ -76,3 +82,24 @@ def test_two_stages_that_read_the_same_shape_each_get_their_own_kernel() -> None
 )
 def test_a_dispatch_belongs_to_the_function_in_its_name(symbol: str, owner: tuple[str, int]) -> None:
     assert owner_of(symbol) == owner
+
+
+@pytest.mark.parametrize(
+    ("variant", "config", "shapes", "expected"),
+    [
+        ("generic", "ST=1024", ((256, 1024), (256,)), (True, None)),
+        ("generic", "ST=1024", ((262144,),), (False, "no dispatch reads parts of 1024; the dispatches read 262144")),
+        ("generic", "ST=1024", (), (False, "no dispatch reads parts of 1024; the dispatches read nothing")),
+        ("vd_split", "ST=512", ((1, 512), (1, 512)), (True, None)),
+        ("vd_split", "ST=512", ((1, 262144),), (False, "no dispatch reads parts of 512; the dispatches read 1x262144")),
+        ("generic", "default", ((262144,),), (None, None)),
+        ("two_pass", "ST=2048", ((1, 262144),), (None, None)),
+    ],
+)
+def test_a_split_that_the_compiler_was_told_to_make_is_looked_for(
+    variant: str, config: str, shapes: tuple[tuple[int, ...], ...], expected: tuple[bool | None, str | None]
+) -> None:
+    problem = Problem("p", "argmax", (1, 262144), "bf16")
+    found = enumerate_space(problem, find_variant(variant), find_target("cpu"), config=Config.parse(config))
+    kernels = [KernelEvidence(f"k{n}", input_shape=shape) for n, shape in enumerate(shapes)]
+    assert applied(build_program(found.accepted[0]), kernels) == expected
