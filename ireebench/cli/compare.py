@@ -39,7 +39,9 @@ REGRESSION = 4
 @click.option("--by", type=click.Choice(["kernel", "span", "both"]), default="both", show_default=True, help="Figure.")
 @click.option("--fail-on-regression", "percent", type=float, metavar="PERCENT", help="Exit 4 where B is slower.")
 @options.output
+@click.pass_context
 def command(
+    context: click.Context,
     what: tuple[str, ...],
     selection: Selection,
     space: Space,
@@ -55,6 +57,8 @@ def command(
     With OP the trials are measured first, or taken from a store with --from; `-o FILE.html` gives a page. With two
     stores each row is judged by a bootstrap interval against the noise floor.
     """
+    if len(what) == 2 or source is not None:
+        _refuse_measuring(context, len(what) == 2)
     if len(what) == 2:
         _stores(Path(what[0]), Path(what[1]), percent, output)
         return
@@ -72,6 +76,25 @@ def command(
         sweep(make_request(asked_by_options(op, selection, space, measure), place.fresh), place)
         source = place.db
     _report(op, source, _chosen(op, selection), by, output)
+
+
+# Options that choose among what a store holds, or say how it is shown.
+_OF_OP = frozenset(("models", "suite", "shape", "dtype", "index_dtype", "problems_file", "padded"))
+_SHOWN = frozenset(("what", "source", "by", "percent", "fmt", "path"))
+
+
+def _refuse_measuring(context: click.Context, two_stores: bool) -> None:
+    """Raises UsageError for options that say how to measure, where nothing is measured: none is ignored in silence."""
+    meant = _SHOWN if two_stores else _SHOWN | _OF_OP
+    given = [
+        option.opts[0]
+        for option in context.command.params
+        if option.name not in meant
+        and context.get_parameter_source(str(option.name)) is click.core.ParameterSource.COMMANDLINE
+    ]
+    if given:
+        what = "two stores are compared" if two_stores else "--from shows what was measured"
+        raise UsageError(f"{what}: leave {', '.join(given)} out")
 
 
 def _chosen(op: str, selection: Selection) -> tuple[Problem, ...] | None:
@@ -117,10 +140,10 @@ def _stores(a: Path, b: Path, percent: float | None, output: Output) -> None:
             "what": p.a.trial.label,
             "cache": p.cache,
             "change_percent": p.change_percent,
-            "verdict": p.verdict.word,
-            "low": p.verdict.low,
-            "high": p.verdict.high,
-            "noise": p.verdict.noise,
+            "verdict": p.verdict.word if p.verdict else None,
+            "low": p.verdict.low if p.verdict else None,
+            "high": p.verdict.high if p.verdict else None,
+            "noise": p.verdict.noise if p.verdict else None,
         }
         for p in comparison.pairs
     ]

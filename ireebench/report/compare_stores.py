@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
@@ -23,22 +24,26 @@ _HARMLESS = frozenset({"ireebench_version", "python", "details"})
 class Pair:
     """One candidate or baseline in both runs. `verdict` takes A as the baseline: a loss is a regression in B.
 
-    `change_percent` is B's time over A's, minus 100.
+    There is none where a store keeps no samples of it. `change_percent` is B's time over A's, minus 100.
     """
 
     a: Row
     b: Row
     cache: CachePolicy
-    verdict: Verdict
+    verdict: Verdict | None
 
     @property
     def change_percent(self) -> float:
         """How much longer B takes, percent."""
-        return 100.0 * (1.0 / self.verdict.ratio - 1.0)
+        if self.verdict is not None:
+            return 100.0 * (1.0 / self.verdict.ratio - 1.0)
+        assert self.a.timing is not None
+        assert self.b.timing is not None
+        return 100.0 * (self.b.timing.median_ns / self.a.timing.median_ns - 1.0)
 
     def regressed(self, percent: float) -> bool:
         """Whether B is slower beyond doubt, and by more than `percent`."""
-        return self.verdict.word == "loss" and self.change_percent > percent
+        return self.verdict is not None and self.verdict.word == "loss" and self.change_percent > percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +121,9 @@ def _pair(left: tuple[Evidence, Row], right: tuple[Evidence, Row]) -> Pair:
     floors = [e.floor(r.trial.problem, cache) for e, r in (left, right)]
     typical = [f for e in (ea, eb) if (f := e.typical_floor(cache)) is not None]
     noise = max(*floors, *typical)
-    verdict = judge(ea.samples(a.trial.key, cache, "kernel"), eb.samples(b.trial.key, cache, "kernel"), noise)
-    return Pair(a, b, cache, verdict)
+    sides = [e.samples(r.trial.key, cache, "kernel") for e, r in (left, right)]
+    sampled = all(any(len(s) for s in side) for side in sides)
+    return Pair(a, b, cache, judge(sides[0], sides[1], noise) if sampled else None)
 
 
 _WORDS = {"win": "faster", "loss": "slower", "tie": "tie", "unclear": "unclear"}
@@ -130,10 +136,11 @@ def pairs_table(comparison: Comparison) -> Table:
     for p in sorted(comparison.pairs, key=lambda p: -abs(p.change_percent)):
         assert p.a.timing is not None
         assert p.b.timing is not None
-        interval = f"{p.verdict.low:.3f} to {p.verdict.high:.3f}"
         times = (p.a.timing.median_ns / 1000, p.b.timing.median_ns / 1000, p.change_percent)
-        word = _WORDS[p.verdict.word]
-        body.append((p.a.trial.problem.id, p.a.trial.label, p.cache, *times, interval, 100 * p.verdict.noise, word))
+        judged: tuple[Cell, ...] = (None, None, None)
+        if v := p.verdict:
+            judged = (f"{v.low:.3f} to {v.high:.3f}", 100 * v.noise, _WORDS[v.word])
+        body.append((p.a.trial.problem.id, p.a.trial.label, p.cache, *times, *judged))
     return Table.of(heads, body, "A against B")
 
 
@@ -143,9 +150,14 @@ def comparison_words(comparison: Comparison, percent: float | None) -> tuple[str
     if not total:
         lines = ["No row was timed in both."]
     else:
-        counts = {w: sum(p.verdict.word == w for p in comparison.pairs) for w in _WORDS}
-        told = ", ".join(f"{n} {_WORDS[w]}" for w, n in counts.items() if n)
-        lines = [f"{total} rows in both: {told} ({100 * counts['tie'] / total:.0f}% tie)."]
+        words: Counter[str] = Counter(p.verdict.word for p in comparison.pairs if p.verdict)
+        judged = words.total()
+        told = [f"{words[w]} {name}" for w, name in _WORDS.items() if words[w]]
+        lines = [f"{total} rows in both."]
+        if judged:
+            lines = [f"{total} rows in both: {', '.join(told)} ({100 * words['tie'] / judged:.0f}% tie)."]
+        if judged < total:
+            lines.append(f"Without a verdict, for want of samples in one of the stores: {total - judged}.")
     alone = [
         f"{len(rows)} only in {name}" for rows, name in ((comparison.only_a, "A"), (comparison.only_b, "B")) if rows
     ]

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -100,3 +103,35 @@ def test_a_library_that_both_runs_tell_differently_is_said_to_differ(tmp_path: P
     new = replace(ENVIRONMENT, details=(("torch", "2.6.0"), ("numpy", "2.1.0")))
     stores = [make_store(tmp_path / f"{n}.db", Recipe(environment=e)) for n, e in enumerate((old, new))]
     assert document(*stores)["differences"] == ["torch: 2.5.1 against 2.6.0"]
+
+
+def test_rows_without_samples_have_times_and_no_verdict(store: Path, same_again: Path, tmp_path: Path) -> None:
+    bare = Path(shutil.copy(same_again, tmp_path / "bare.db"))
+    with closing(sqlite3.connect(bare)) as db:
+        db.execute("DELETE FROM samples WHERE run_id IN (SELECT id FROM run WHERE cache = 'hot')")
+        db.commit()
+    pairs = document(store, bare)["pairs"]
+    without = [p for p in pairs if p["verdict"] is None]
+    assert {p["cache"] for p in without} == {"hot"}
+    assert {p["cache"] for p in pairs if p["verdict"] is not None} <= {"cold"}
+    assert all(abs(p["change_percent"]) < 5 for p in without)
+    told = compare(store, bare, "--fail-on-regression", "3")
+    assert told.returncode == 0
+    assert f"Without a verdict, for want of samples in one of the stores: {len(without)}." in told.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--cache", "hot"), "--from shows what was measured: leave --cache out"),
+        (("--target", "gfx942", "--limit", "3"), "--from shows what was measured: leave --target, --limit out"),
+    ],
+)
+def test_options_of_measuring_are_refused_where_nothing_is_measured(
+    store: Path, options: tuple[str, ...], message: str
+) -> None:
+    command = [sys.executable, "-m", "ireebench.cli.main", "compare"]
+    one = subprocess.run([*command, "argmax", "--from", store, *options], capture_output=True, text=True, check=False)
+    assert (one.returncode, one.stdout, one.stderr) == (2, "", f"error: {message}\n")
+    two = subprocess.run([*command, store, store, "--limit", "3"], capture_output=True, text=True, check=False)
+    assert two.stderr == "error: two stores are compared: leave --limit out\n"
