@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 
 from ireebench.measure.job import CachePolicy
 from ireebench.report.evidence import Evidence
+from ireebench.report.ranking import step_share
 from ireebench.report.rows import Row
 from ireebench.report.table import Cell, Table
 from ireebench.report.verdict import Verdict, judge
@@ -120,7 +121,7 @@ def _pair(left: tuple[Evidence, Row], right: tuple[Evidence, Row]) -> Pair:
     cache = a.cache
     floors = [e.floor(r.trial.problem, cache) for e, r in (left, right)]
     typical = [f for e in (ea, eb) if (f := e.typical_floor(cache)) is not None]
-    noise = max(*floors, *typical)
+    noise = max(*floors, *typical, step_share(a), step_share(b))
     sides = [e.samples(r.trial.key, cache, "kernel") for e, r in (left, right)]
     sampled = all(any(len(s) for s in side) for side in sides)
     return Pair(a, b, cache, judge(sides[0], sides[1], noise) if sampled else None)

@@ -72,7 +72,7 @@ def results_table(found: Sequence[Duel], by: str = "kernel") -> Table:
         interval = f"{v.low:.2f} to {v.high:.2f}" if v else None
         ratio = v.ratio if v else speedup(s.best_baseline, s.best, by=by)
         versus = s.best_baseline.trial.baseline if s.best_baseline else None
-        tail = (ratio, interval, 100 * s.noise, versus, v.word if v else None, _winner(d))
+        tail = (ratio, interval, 100 * (v.noise if v else s.noise), versus, v.word if v else None, _winner(d))
         body.append((p.id, p.shape_text, p.dtype, *times, *tail))
     cache = standings[0].cache if standings else "hot"
     return Table.of(heads, body, f"Results, {cache}, by {_measure(standings, by)}")

@@ -10,7 +10,7 @@ import numpy as np
 from ireebench.measure.job import CachePolicy
 from ireebench.measure.result import Samples
 from ireebench.problems.problem import Problem
-from ireebench.report.ranking import DEFAULT_NOISE, Standing, standing
+from ireebench.report.ranking import DEFAULT_NOISE, Standing, standing, step_share
 from ireebench.report.rows import CeilingLookup, Row, all_rows, no_ceiling
 from ireebench.report.verdict import Verdict, judge
 from ireebench.store.trial import Environment, Trial
@@ -81,4 +81,5 @@ class Evidence:
         sides = [self.samples(r.trial.key, candidate.cache, by) for r in (baseline, candidate)]
         if not all(any(len(s) for s in side) for side in sides):
             return None
-        return judge(sides[0], sides[1], self.floor(candidate.trial.problem, candidate.cache))
+        steps = [step_share(r, by) for r in (baseline, candidate)]
+        return judge(sides[0], sides[1], max(self.floor(candidate.trial.problem, candidate.cache), *steps))

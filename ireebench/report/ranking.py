@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ireebench.measure.job import CachePolicy
+from ireebench.measure.timers.table import step_ns
 from ireebench.outcome import Status
 from ireebench.problems.problem import Problem
 from ireebench.report.rows import Row
@@ -53,6 +54,11 @@ def median_ns(row: Row, *, by: str = "kernel") -> float:
     """The figure that rows are ranked by: the sum of kernels, or the span."""
     assert row.timing is not None
     return row.timing.median_ns if by == "kernel" else row.timing.span_ns
+
+
+def step_share(row: Row, by: str = "kernel") -> float:
+    """What one step of the timer is of a row's figure: a smaller difference cannot be told."""
+    return step_ns(row.trial.timer) / median_ns(row, by=by) if row.timing is not None else 0.0
 
 
 def speedup(baseline: Row | None, candidate: Row | None, *, by: str = "kernel") -> float | None:
