@@ -34,8 +34,11 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH")]))
 
-from ireebench.errors import UserError  # noqa: E402
-from ireebench.measure.bundle import main  # noqa: E402
+try:
+    from ireebench.errors import UserError
+    from ireebench.measure.bundle import main
+except ModuleNotFoundError as e:
+    sys.exit(f"error: {e.name} is missing here; pip install iree-base-runtime numpy ml_dtypes")
 
 if __name__ == "__main__":
     try:

@@ -289,3 +289,17 @@ def test_library_versions_come_home_and_change_no_trials_key(
     ireebench("bundle", "import", str(parts[0]), *map(str, older), "--db", str(tmp_path / "old.db"))
     assert details_of(tmp_path / "old.db") == {}
     assert held(tmp_path / "old.db") == held(tmp_path / "new.db")
+
+
+def test_run_py_names_the_package_that_the_machine_lacks(parts: tuple[Path, Path], tmp_path: Path) -> None:
+    bare = tmp_path / "bare"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(bare)], check=True, timeout=120)
+    done = subprocess.run(
+        [str(bare / "bin" / "python"), str(parts[0] / "run.py"), "--help"],
+        env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "error: numpy is missing here; pip install iree-base-runtime numpy ml_dtypes\n"
