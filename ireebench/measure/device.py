@@ -149,11 +149,21 @@ def task_workers(uri: str) -> int | None:
 
     if uri.startswith("local-sync"):
         return 1
-    count = (
-        "import glob, sys, iree.runtime as rt; device = rt.get_device(sys.argv[1]);"
-        "names = [open(f).read() for f in glob.glob('/proc/self/task/*/comm')];"
-        "print(sum(n.startswith('iree-worker') for n in names))"
-    )
+    # A thread takes its name when it first runs, which may be after the device is there: count until it stays the same.
+    count = """
+import glob, sys, time
+import iree.runtime as rt
+device = rt.get_device(sys.argv[1])
+seen, same = 0, 0
+for _ in range(100):
+    names = [open(f).read() for f in glob.glob("/proc/self/task/*/comm")]
+    now = sum(n.startswith("iree-worker") for n in names)
+    seen, same = now, same + 1 if now and now == seen else 0
+    if same == 5:
+        break
+    time.sleep(0.02)
+print(seen)
+"""
     try:
         out = subprocess.run(
             [sys.executable, "-c", count, uri], capture_output=True, text=True, timeout=60, check=True
