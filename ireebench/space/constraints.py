@@ -291,6 +291,11 @@ GENERIC_COMMON = (
         "ST={k.st} does not divide the {p.reduction} elements of a row",
         lambda c: c.config.st is None or c.problem.reduction % c.config.st == 0,
     ),
+    Constraint(
+        "argmax_alone_is_split",
+        "IREE splits a generic argmax and no argmin: leave ST={k.st} out",
+        lambda c: c.config.st is None or c.problem.op == "argmax",
+    ),
 )
 
 TWO_PASS_COMMON = (

@@ -94,6 +94,8 @@ def _waves(place: Place, _: Config) -> Values:
 
 
 def _generic_split(place: Place, _: Config) -> Values:
+    if place.problem.op != "argmax":
+        return UNSET
     reduction = place.problem.reduction
     return (None, *(n for n in powers_of_two(64, LONGEST_SPLIT) if n < reduction and reduction % n == 0))
 
