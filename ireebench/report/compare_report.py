@@ -54,7 +54,7 @@ def comparison_tables(found: Sequence[Evidence], figures: Sequence[str] = FIGURE
     for evidence, label in zip(found, labels, strict=True):
         more, said = _of_environment(evidence, figures)
         tables += [replace(t, title=f"{t.title} [{label}]") if label else t for t in more if t.rows]
-        lines += [f"[{label}] {line}" if label else line for line in said]
+        lines += [f"[{label}] {line}" if label else line for line in dict.fromkeys(said)]
     return tables, lines
 
 

@@ -46,3 +46,9 @@ def test_compare_titles_each_environments_tables() -> None:
     ]
     assert "[bitsandbytes none] cold, by sum of kernels (cupti): 44 won" in told
     assert "[bitsandbytes 0.50.2] cold, by sum of kernels (cupti): 4 won" in told
+
+
+def test_what_is_true_of_sums_and_spans_alike_is_said_once() -> None:
+    store = ROOT / "docs" / "results" / "h200" / "gemv-route.db"
+    told = CliRunner().invoke(cli, ["compare", "gemv", "--from", str(store)]).stdout
+    assert told.count("No problem has both a timed candidate and a timed baseline.") == 1
