@@ -119,9 +119,8 @@ def _processes(duel: Duel) -> int:
     return best.timing.processes
 
 
-def _how(duel: Duel) -> str:
-    t = _sides(duel)[0].trial
-    return f"`{t.form}` {t.config}".replace(",", " ")
+def _how(row: Row) -> str:
+    return f"`{row.trial.form}` {row.trial.config}".replace(",", " ")
 
 
 def full(part: Part) -> Table:
@@ -147,7 +146,9 @@ def short(part: Part) -> Table:
 
 def configurations(part: Part) -> Table:
     """The configuration behind each best."""
-    body = [(d.standing.problem.id, median_ns(_sides(d)[0], by=part.by) / 1000, _how(d)) for d in found(part)]
+    body = [
+        (d.standing.problem.id, median_ns(_sides(d)[0], by=part.by) / 1000, _how(_sides(d)[0])) for d in found(part)
+    ]
     return Table.of(("problem", "best IREE us", "form and configuration"), body)
 
 
@@ -202,7 +203,7 @@ def scaling(part: Part) -> Table:
     for d in sorted(found(part), key=lambda d: (d.standing.problem.rows, d.standing.problem.reduction)):
         p = d.standing.problem
         us, *rest = _times(d, part.by)
-        body.append((p.rows, p.reduction, us, _how(d), *rest, _sides(d)[0].gb_per_s))
+        body.append((p.rows, p.reduction, us, _how(_sides(d)[0]), *rest, _sides(d)[0].gb_per_s))
     return Table(columns, tuple(body))
 
 
@@ -214,8 +215,7 @@ def ballots() -> Table:
     for pair in pairs:
         t, v = pair.ballot.trial, pair.verdict
         us, twin = (median_ns(row) / 1000 for row in (pair.ballot, pair.shuffle))
-        how = f"`{t.form}` {t.config}".replace(",", " ")
-        body.append((t.problem.id, t.problem.shape_text, how, us, twin, twin / us, v.word if v else None))
+        body.append((t.problem.id, t.problem.shape_text, _how(pair.ballot), us, twin, twin / us, v.word if v else None))
     heads = ("problem", "shape", "form and configuration", "ballot us", "shuffles us", "shuffles / ballot", "verdict")
     return Table.of(heads, body)
 

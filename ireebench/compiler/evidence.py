@@ -143,6 +143,10 @@ def _text(shape: Sequence[int] | None) -> str:
     return "x".join(map(str, shape)) if shape else "an unknown shape"
 
 
+def _read_by(kernels: Sequence[KernelEvidence]) -> str:
+    return ", ".join(_text(k.input_shape) for k in kernels) or "nothing"
+
+
 def compare(asked: Sequence[StageConfig], kernels: Sequence[KernelEvidence]) -> str | None:
     """None when every stage's configuration was used; else what differs, in one line.
 
@@ -152,8 +156,7 @@ def compare(asked: Sequence[StageConfig], kernels: Sequence[KernelEvidence]) -> 
     for stage in asked:
         same = [k for k in left if k.input_shape == stage.input_shape]
         if not same:
-            seen = ", ".join(_text(k.input_shape) for k in kernels) or "nothing"
-            return f"no dispatch reads {_text(stage.input_shape)}; the dispatches read {seen}"
+            return f"no dispatch reads {_text(stage.input_shape)}; the dispatches read {_read_by(kernels)}"
         best = min(same, key=lambda k: len(_differences(stage, k)))
         if differences := _differences(stage, best):
             return f"{best.symbol}: {'; '.join(differences)}"
@@ -173,8 +176,7 @@ def _split(program: Program, kernels: Sequence[KernelEvidence]) -> tuple[bool | 
         return None, None
     if any(k.input_shape and k.input_shape[-1] == part for k in kernels):
         return True, None
-    seen = ", ".join(_text(k.input_shape) for k in kernels) or "nothing"
-    return False, f"no dispatch reads parts of {part}; the dispatches read {seen}"
+    return False, f"no dispatch reads parts of {part}; the dispatches read {_read_by(kernels)}"
 
 
 _WHY: dict[Backend, str] = {"cuda": "IREE 3.13 ignores tuning specs on cuda; use the attribute route"}

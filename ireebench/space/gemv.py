@@ -205,16 +205,6 @@ _LOADS_IN_BLOCK = Constraint(
         or ((c.config.th <= (WEIGHT_FORMATS[c.problem.dtype].block or 0)) and c.config.th % CODES_A_WORD == 0)
     ),
 )
-_SHARED_TABLE = Constraint(
-    "shared_table",
-    "form '{c.form.name}' keeps a table in the memory that a GPU's workgroup shares; {t.name} has none",
-    lambda c: c.target.backend != "cpu",
-)
-_CODES_OF_TWOS_COMPLEMENT = Constraint(
-    "twos_complement",
-    "form '{c.form.name}' is for codes that are numbers in two's complement: q4_0",
-    lambda c: c.problem.dtype == "q4_0",
-)
 _LAYOUT_OF_GPU = Constraint(
     "gpu_layout",
     "form '{c.form.name}' says which lane sums what; {t.name} has no lanes",
@@ -222,7 +212,7 @@ _LAYOUT_OF_GPU = Constraint(
 )
 # IREE 3.13: on an H200 18 of 27 such kernels returned NaN; in the emulator (gfx942) those of several vectors were off
 # by the surplus.
-_PARTS_OF_BLOCK = Constraint(
+_HALVES_OF_BLOCK = Constraint(
     "halves_of_block",
     "form '{c.form.name}' is miscompiled where TH={k.th} lets four lanes or more share a block",
     lambda c: (WEIGHT_FORMATS[c.problem.dtype].block or 0) < 4 * (c.config.th or 1),
@@ -232,8 +222,8 @@ GEMV_FORMS: dict[str, tuple[Constraint, ...]] = {
     "matvec_split": (_FLOAT_WEIGHTS,),
     "dequant": (_FOUR_BIT, _LOADS_IN_BLOCK),
     "dequant_words": (_FOUR_BIT, _LOADS_IN_BLOCK),
-    "dequant_pairs": (_FOUR_BIT, _LOADS_IN_BLOCK, _SHARED_TABLE),
-    "dequant_sums": (_FOUR_BIT, _CODES_OF_TWOS_COMPLEMENT, _LOADS_IN_BLOCK, _LAYOUT_OF_GPU, _PARTS_OF_BLOCK),
+    "dequant_pairs": (_FOUR_BIT, _LOADS_IN_BLOCK, _LAYOUT_OF_GPU),
+    "dequant_sums": (_FOUR_BIT, _LOADS_IN_BLOCK, _LAYOUT_OF_GPU, _HALVES_OF_BLOCK),
 }
 GEMV_UNTUNED = (
     _SERVED,

@@ -88,8 +88,8 @@ def test_the_table_is_whole_before_it_is_read(compiler: Compiler) -> None:
     assert "ld.shared" in after
 
 
-def test_a_cpu_has_no_shared_memory_for_the_table() -> None:
-    assert [r.constraint for r in forced("nf4", "cpu", "default").rejected] == ["shared_table"]
+def test_a_cpu_has_no_lanes_that_look_up_in_banks_of_their_own() -> None:
+    assert [r.constraint for r in forced("nf4", "cpu", "default").rejected] == ["gpu_layout"]
 
 
 def test_float_weights_have_no_pairs() -> None:
